@@ -1,0 +1,42 @@
+"""Settings of a run: limits and retry policy. They round-trip through JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the settings as plain JSON values."""
+        return self.model_dump(mode="json")
+
+
+class Retry(_Settings):
+    """When a failed call is tried again. The one retry policy of the project."""
+
+    max_attempts: int = Field(default=5, ge=1)
+    """Calls for one slot, the first included. Waiting for Retry-After counts too."""
+    base_seconds: float = Field(default=0.5, gt=0)
+    """First wait; doubled each time, with full jitter."""
+    max_seconds: float = Field(default=60.0, gt=0)
+    """Longest wait of our own; a server's Retry-After may ask for more."""
+
+
+class Limits(_Settings):
+    """What a run may use at most. Times are in seconds, counted from the send."""
+
+    max_concurrency: int | None = Field(default=None, ge=1)
+    """Requests in flight; ``None`` takes the provider's own default."""
+    connect_timeout: float = Field(default=10.0, gt=0)
+    first_byte_timeout: float = Field(default=300.0, gt=0)
+    """Until the answer begins; without streaming that is when it is complete."""
+    total_timeout: float = Field(default=600.0, gt=0)
+    max_answer_bytes: int = Field(default=5_000_000, ge=1_000)
+    """A longer answer is cut off and its slot fails with status ``server``."""
+    max_connect_failures: int = Field(default=20, ge=1)
+    """Connection failures in a row, without one answer, after which the run stops."""
+    retry: Retry = Field(default_factory=Retry)

@@ -1,0 +1,1 @@
+"""Curation: checks, duplicates, grounding, and what each dropped."""

@@ -1,0 +1,1 @@
+"""Documents: readers by suffix, and chunking."""

@@ -1,0 +1,1 @@
+"""Export: one file per training format."""

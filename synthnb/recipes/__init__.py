@@ -1,0 +1,1 @@
+"""Recipes: what to ask for each row and how to read the answer."""

@@ -1,0 +1,1 @@
+"""Runtimes: start and watch a local model server."""

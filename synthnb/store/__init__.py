@@ -1,0 +1,1 @@
+"""Store: the ledger of a run on disk."""
