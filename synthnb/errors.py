@@ -9,7 +9,7 @@
     ├── FrameError                  a DataFrame without the columns that a step needs
     ├── ProviderError               a call to a model failed; carries the slot's status
     │   ├── ConnectError            nobody answers there
-    │   ├── RequestTimeout          no (complete) answer in time
+    │   ├── RequestTimeoutError     no (complete) answer in time
     │   ├── ServerError             5xx, a broken or unreadable answer
     │   ├── RateLimitError          429 / 503 with "slow down"
     │   ├── AuthError               401 / 403: stops the run
@@ -95,7 +95,7 @@ class ConnectError(ProviderError):
     """Nobody answers at the address: refused, unknown host, TLS failure."""
 
 
-class RequestTimeout(ProviderError):
+class RequestTimeoutError(ProviderError):
     """No answer, or no complete answer, within the time-out."""
 
     status = Status.TIMEOUT
