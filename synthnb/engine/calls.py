@@ -1,0 +1,229 @@
+"""One request until it has an answer or is given up, each attempt in the ledger."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from synthnb.config import Limits
+from synthnb.engine.events import Answered, Event, Failed, Retried
+from synthnb.engine.gate import Gate
+from synthnb.engine.progress import Progress
+from synthnb.engine.replay import FINAL_REFUSAL, read_answer
+from synthnb.engine.retry import Wait, next_wait
+from synthnb.errors import ConnectError, ProviderError
+from synthnb.providers.protocol import ChatClient
+from synthnb.recipes.base import Parsed, Recipe
+from synthnb.records import Completion, Request, Row, Status
+from synthnb.store import AttemptRow, ResultRow, RunStore, SlotRow
+
+_LARGE = 200_000
+"""Characters from which on an answer is parsed in a thread, off the notebook's loop."""
+
+
+class Outcome(NamedTuple):
+    """What became of one request."""
+
+    parsed: Parsed
+    final: bool
+    """No answer came, or the server refused for good: no top-up can follow."""
+
+
+class Caller:
+    """Sends requests through the gate, retries by kind, writes every attempt down."""
+
+    def __init__(
+        self,
+        *,
+        recipe: Recipe,
+        client: ChatClient,
+        store: RunStore,
+        gate: Gate,
+        progress: Progress,
+        limits: Limits,
+        emit: Callable[[Event], None],
+    ) -> None:
+        """Take the parts of one run."""
+        self.client = client
+        self._recipe = recipe
+        self._store = store
+        self._gate = gate
+        self._progress = progress
+        self._limits = limits
+        self._emit = emit
+        self._outage = 0
+
+    async def call(
+        self, slot: SlotRow, row: Row, request: Request, earlier: Sequence[Parsed]
+    ) -> Outcome:
+        """Return what the request gave, after as many attempts as its kind allows.
+
+        Raises:
+            StopDispatchError: the run was stopped before the request could be sent.
+            ProviderError: an error that stops the whole run.
+        """
+        failures, delay = 0, 0.0
+        while True:
+            await self._gate.wait(delay)
+            try:
+                completion, attempt = await self._attempt(slot, request)
+            except ProviderError as error:
+                failures += 1
+                wait = self._wait(error, failures)
+                if wait is None:
+                    return self._give_up(slot, error)
+                self._progress.retries += 1
+                self._emit(Retried(slot.row_id, error, wait.seconds))
+                delay = wait.seconds
+            else:
+                parsed = await self._parse(row, completion, earlier)
+                self._save(slot, attempt, completion, parsed)
+                return Outcome(parsed, final=False)
+
+    async def _attempt(
+        self, slot: SlotRow, request: Request
+    ) -> tuple[Completion, AttemptRow]:
+        """Send once. A failed attempt is written down here, a good one by ``_save``."""
+        self._progress.sent()
+        began = time.perf_counter()
+        started = datetime.now(UTC).isoformat(timespec="milliseconds")
+
+        def row(status: Status, error: ProviderError | None = None) -> AttemptRow:
+            return AttemptRow(
+                slot_id=slot.id,
+                request_key=slot.request_key,
+                started_at=started,
+                seconds=round(time.perf_counter() - began, 4),
+                status=str(status),
+                http_status=error.http_status if error else None,
+                prompt_tokens=None,
+                completion_tokens=None,
+                detail=error.message if error else "",
+                endpoint=self.client.endpoint,
+            )
+
+        try:
+            completion = await self.client.complete(request)
+        except ProviderError as error:
+            self._store.put_attempt(row(error.status, error), None)
+            raise
+        except asyncio.CancelledError:
+            self._store.put_attempt(row(Status.CANCELLED), None)
+            raise
+        except Exception as error:
+            # A fault of the client, not of the server; the row fails, the run goes on.
+            wrapped = ProviderError(f"{type(error).__name__}: {error}")
+            wrapped.retryable = False
+            self._store.put_attempt(row(Status.SERVER, wrapped), None)
+            raise wrapped from error
+        finally:
+            self._progress.in_flight -= 1
+        usage = completion.usage
+        return completion, row(Status.OK)._replace(
+            http_status=200,
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+        )
+
+    def _wait(self, error: ProviderError, failures: int) -> Wait | None:
+        if error.stops_run:
+            raise error
+        if isinstance(error, ConnectError):
+            return self._outage_wait(error)
+        self._outage = 0
+        wait = next_wait(error, failures, self._limits.retry)
+        if wait is not None and wait.whole_pool:
+            self._gate.hold(wait.seconds)
+        return wait
+
+    def _outage_wait(self, error: ConnectError) -> Wait:
+        """Nobody answers: no row is at fault, so all wait and none loses an attempt.
+
+        One failure is counted for each wait of the pool, not one for each worker that
+        came too late to know of it.
+        """
+        if not self._gate.held_for():
+            self._outage += 1
+            if self._outage > self._limits.max_connect_failures:
+                msg = f"{error.message} ({self._outage} times in a row)"
+                raise ConnectError(
+                    msg,
+                    hint=error.hint
+                    or "Start the server, then run the same cell again: what was "
+                    "answered is saved.",
+                ) from error
+            policy = self._limits.retry
+            ceiling = policy.base_seconds * 2 ** (self._outage - 1)
+            self._gate.hold(min(policy.max_seconds, ceiling))
+        return Wait(self._gate.held_for(), whole_pool=True)
+
+    def _give_up(self, slot: SlotRow, error: ProviderError) -> Outcome:
+        """Keep a final refusal as the slot's result; a passing failure leaves it open.
+
+        Only the former is not asked again when the run is started anew.
+        """
+        self._emit(Failed(slot.row_id, error))
+        if error.status.is_answer:
+            self._put_result(slot, error)
+        return Outcome(Parsed(error.status, detail=error.message), final=True)
+
+    def _put_result(self, slot: SlotRow, error: ProviderError) -> None:
+        result = ResultRow(
+            slot_id=slot.id,
+            request_key=slot.request_key,
+            status=str(error.status),
+            detail=error.message,
+            text="",
+            reasoning=None,
+            finish_reason=FINAL_REFUSAL,
+            model=None,
+            request_id=None,
+            prompt_tokens=None,
+            completion_tokens=None,
+            estimated=False,
+            adapted="",
+            created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )
+        self._store.put_result(result)
+
+    async def _parse(
+        self, row: Row, completion: Completion, earlier: Sequence[Parsed]
+    ) -> Parsed:
+        self._outage = 0
+        self._progress.answered(completion)
+        if len(completion.text) < _LARGE:
+            return read_answer(self._recipe, row, completion, earlier)
+        return await asyncio.to_thread(
+            read_answer, self._recipe, row, completion, earlier
+        )
+
+    def _save(
+        self,
+        slot: SlotRow,
+        attempt: AttemptRow,
+        completion: Completion,
+        parsed: Parsed,
+    ) -> None:
+        usage = completion.usage
+        result = ResultRow(
+            slot_id=slot.id,
+            request_key=slot.request_key,
+            status=str(parsed.status),
+            detail=parsed.detail,
+            text=completion.text,
+            reasoning=completion.reasoning,
+            finish_reason=completion.finish_reason,
+            model=completion.model,
+            request_id=completion.request_id,
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+            estimated=usage.estimated,
+            adapted=",".join(completion.adapted),
+            created_at=attempt.started_at,
+        )
+        attempt = attempt._replace(status=str(parsed.status), detail=parsed.detail)
+        self._store.put_attempt(attempt, result, ticket=1)
+        self._emit(Answered(slot.row_id, parsed))

@@ -1,0 +1,52 @@
+"""What happens in a run, as values. Calls go down, events go up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from synthnb.engine.progress import State
+from synthnb.errors import ProviderError
+from synthnb.recipes.base import Parsed
+
+
+@dataclass(frozen=True, slots=True)
+class StateChanged:
+    """The run is doing something else now."""
+
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer arrived and was handed to the ledger."""
+
+    row_id: str
+    parsed: Parsed
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """An attempt failed and is made again after ``seconds``."""
+
+    row_id: str
+    error: ProviderError
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A request was given up."""
+
+    row_id: str
+    error: ProviderError
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Something that a person should know: disk full, time-outs, a changed setting."""
+
+    text: str
+
+
+Event: TypeAlias = StateChanged | Answered | Retried | Failed | Noted

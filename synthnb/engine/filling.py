@@ -1,0 +1,128 @@
+"""Filling one slot: what the ledger has, what must be asked, and the top-ups."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from synthnb.engine.calls import Caller, Outcome
+from synthnb.engine.jobs import Job
+from synthnb.engine.progress import Progress
+from synthnb.engine.replay import (
+    FINAL_REFUSAL,
+    count_statuses,
+    next_request,
+    read_stored,
+)
+from synthnb.fingerprint import request_key
+from synthnb.recipes.base import Parsed, Recipe
+from synthnb.records import Request, Row, Status
+from synthnb.store import AttemptRow, RunStore, SlotRow
+from synthnb.store.ledger import Results
+
+Known = dict[tuple[str, int, int], tuple[int, Results]]
+"""(row_id, sample_index, round) → (slot id, results by request key)."""
+
+
+class Work(NamedTuple):
+    """A job with what the ledger knows of its row."""
+
+    job: Job
+    known: Known
+
+
+class Filler:
+    """Fills slots, one after the other; any number of workers share it."""
+
+    def __init__(
+        self, recipe: Recipe, caller: Caller, store: RunStore, progress: Progress
+    ) -> None:
+        """Take the parts of one run."""
+        self._recipe = recipe
+        self._caller = caller
+        self._store = store
+        self._progress = progress
+
+    async def fill(self, work: Work) -> bool:
+        """Fill one slot; return whether anything had to be sent.
+
+        Raises:
+            StopDispatchError: the run was stopped before the slot was full.
+            ProviderError: an error that stops the whole run.
+        """
+        job, sent = work.job, False
+        earlier: list[Parsed] = []
+        final = False
+        while not final:
+            try:
+                request = next_request(self._recipe, job.row, earlier, job.sample_index)
+            except Exception as error:  # noqa: BLE001 - user code: costs this row only
+                why = f"the recipe's request raised {type(error).__name__}: {error}"
+                earlier.append(self._refuse(work, len(earlier), why))
+                break
+            if request is None:
+                if not earlier:
+                    why = "the recipe has nothing to ask about this row"
+                    earlier.append(self._refuse(work, 0, why))
+                break
+            slot, results = self._slot(work, len(earlier), request)
+            outcome = self._recall(slot, results, job.row, earlier)
+            if outcome is None:
+                sent = True
+                outcome = await self._caller.call(slot, job.row, request, earlier)
+            earlier.append(outcome.parsed)
+            final = outcome.final
+        self._progress.by_status.update(count_statuses(earlier, self._recipe.wanted))
+        return sent
+
+    def _slot(
+        self, work: Work, round_: int, request: Request
+    ) -> tuple[SlotRow, Results]:
+        """Put down that this answer is wanted, under the id that it had before."""
+        key = request_key(self._caller.client.model, request)
+        return self._put_slot(work, round_, key)
+
+    def _put_slot(self, work: Work, round_: int, key: str) -> tuple[SlotRow, Results]:
+        job = work.job
+        found = work.known.get((job.row_id, job.sample_index, round_))
+        slot = SlotRow(
+            id=found[0] if found else self._store.new_slot_id(),
+            row_id=job.row_id,
+            step=self._recipe.step,
+            sample_index=job.sample_index,
+            round=round_,
+            request_key=key,
+            generation=self._store.generation,
+            ordinal=job.ordinal,
+        )
+        is_new_row = found is None and round_ == 0 and job.sample_index == 0
+        self._store.put_slot(slot, job.row if is_new_row else None)
+        return slot, found[1] if found else {}
+
+    def _recall(
+        self, slot: SlotRow, results: Results, row: Row, earlier: list[Parsed]
+    ) -> Outcome | None:
+        stored = results.get(slot.request_key)
+        if stored is None:
+            return None
+        self._progress.resumed += 1
+        parsed = read_stored(self._recipe, row, stored, earlier)
+        return Outcome(parsed, final=stored.finish_reason == FINAL_REFUSAL)
+
+    def _refuse(self, work: Work, round_: int, detail: str) -> Parsed:
+        """The recipe could make no request of this row: a failed row, no call."""
+        slot, _ = self._put_slot(work, round_, "")
+        attempt = AttemptRow(
+            slot_id=slot.id,
+            request_key="",
+            started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            seconds=0.0,
+            status=str(Status.SCHEMA),
+            http_status=None,
+            prompt_tokens=None,
+            completion_tokens=None,
+            detail=detail,
+            endpoint="",
+        )
+        self._store.put_attempt(attempt, None)
+        return Parsed(Status.SCHEMA, detail=detail)

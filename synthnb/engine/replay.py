@@ -1,0 +1,188 @@
+"""From stored answers to records. Reading them again is free, so nothing parsed is kept.
+
+The engine and ``Run.frame`` read an answer through the same two functions, so what the
+monitor counts and what the frame shows cannot differ.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from synthnb.fingerprint import record_id
+from synthnb.frames import INPUT
+from synthnb.recipes.base import Parsed, Recipe
+from synthnb.records import Completion, Request, Row, Status, Usage
+from synthnb.store import RunStore, StoredResult, StoredSlot
+
+FINAL_REFUSAL = "error"
+"""``finish_reason`` of a result that stands for a final error, not for an answer."""
+
+_BATCH = 256
+
+
+def next_request(
+    recipe: Recipe, row: Row, earlier: Sequence[Parsed], sample_index: int
+) -> Request | None:
+    """Ask the recipe for the next request, each sample with a seed of its own.
+
+    Five samples of one prompt with one seed would be the same answer five times.
+    """
+    request = recipe.request(row, earlier, sample_index)
+    if request is None or not sample_index or request.sampling.seed is None:
+        return request
+    seed = request.sampling.seed + sample_index
+    sampling = dataclasses.replace(request.sampling, seed=seed)
+    return dataclasses.replace(request, sampling=sampling)
+
+
+def read_answer(
+    recipe: Recipe, row: Row, completion: Completion, earlier: Sequence[Parsed]
+) -> Parsed:
+    """Let the recipe parse an answer; a recipe that raises costs this row only."""
+    try:
+        return recipe.parse(row, completion, earlier)
+    except Exception as error:  # noqa: BLE001 - user code: any failure is this row's
+        detail = f"the recipe's parse raised {type(error).__name__}: {error}"
+        return Parsed(Status.SCHEMA, detail=detail)
+
+
+def completion_of(stored: StoredResult) -> Completion:
+    """Return the stored answer as it came."""
+    return Completion(
+        text=stored.text,
+        reasoning=stored.reasoning,
+        finish_reason=stored.finish_reason,
+        usage=Usage(
+            stored.prompt_tokens, stored.completion_tokens, bool(stored.estimated)
+        ),
+        model=stored.model,
+        request_id=stored.request_id,
+        adapted=tuple(filter(None, stored.adapted.split(","))),
+    )
+
+
+def read_stored(
+    recipe: Recipe, row: Row, stored: StoredResult, earlier: Sequence[Parsed]
+) -> Parsed:
+    """Parse a stored answer; a final refusal has no text and stays what it was."""
+    if stored.finish_reason == FINAL_REFUSAL:
+        return Parsed(Status(stored.status), detail=stored.detail)
+    return read_answer(recipe, row, completion_of(stored), earlier)
+
+
+def count_statuses(earlier: Sequence[Parsed], wanted: int) -> dict[str, int]:
+    """Return how a finished slot's rows are counted: items are ok, the rest is not."""
+    items = min(sum(len(parsed.items) for parsed in earlier), wanted)
+    counts = {str(Status.OK): items} if items else {}
+    if items < wanted:
+        status, _ = shortfall(earlier, items, wanted)
+        counts[str(status)] = wanted - items
+    return counts
+
+
+def shortfall(earlier: Sequence[Parsed], items: int, wanted: int) -> tuple[Status, str]:
+    """Return why a slot gave fewer items than wanted: its last answer's reason."""
+    for parsed in reversed(earlier):
+        if parsed.status is not Status.OK:
+            return parsed.status, parsed.detail
+    return Status.SCHEMA, f"{items} of {wanted} items in {len(earlier)} answers"
+
+
+def replay(recipe: Recipe, store: RunStore, *, final: bool) -> Iterator[dict[str, Any]]:
+    """Yield the records of the last ``generate`` call, in the order of its rows.
+
+    Args:
+        recipe: the recipe that reads the answers.
+        store: the ledger.
+        final: whether the run has ended, so that a slot whose calls all failed is a
+            failed row rather than one still being tried.
+    """
+    slots = store.slots(recipe.step)
+    grouped = groupby(slots, key=lambda slot: (slot.ordinal, slot.sample_index))
+    batch: list[list[StoredSlot]] = []
+    for _, rounds in grouped:
+        batch.append(list(rounds))
+        if len(batch) == _BATCH:
+            yield from _records_of(recipe, store, batch, final=final)
+            batch = []
+    yield from _records_of(recipe, store, batch, final=final)
+
+
+def _records_of(
+    recipe: Recipe, store: RunStore, batch: list[list[StoredSlot]], *, final: bool
+) -> Iterator[dict[str, Any]]:
+    inputs = store.inputs([rounds[0].row_id for rounds in batch]) if batch else {}
+    for rounds in batch:
+        row = inputs.get(rounds[0].row_id, {})
+        yield from _slot_records(recipe, row, rounds, final=final)
+
+
+def _slot_records(
+    recipe: Recipe, row: Row, rounds: list[StoredSlot], *, final: bool
+) -> Iterator[dict[str, Any]]:
+    earlier: list[Parsed] = []
+    number = 0
+    base = {
+        "step": recipe.step,
+        "row_id": rounds[0].row_id,
+        "sample_index": rounds[0].sample_index,
+        INPUT: row,
+    }
+    last = rounds[0]
+    for last in rounds:
+        if last.result is None:
+            break
+        parsed = read_stored(recipe, row, last.result, earlier)
+        earlier.append(parsed)
+        for item in parsed.items[: recipe.wanted - number]:
+            call = _call_columns(last, parsed)
+            yield _record(base, number, item, {"status": Status.OK, **call})
+            number += 1
+    if number >= recipe.wanted:
+        return
+    if last.result is None:
+        if not final or last.last_status is None:
+            return
+        status, detail = Status(last.last_status), last.last_detail or ""
+    else:
+        status, detail = shortfall(earlier, number, recipe.wanted)
+    call = _call_columns(last, earlier[-1] if earlier else None)
+    columns = {**call, "status": status, "detail": detail}
+    for missing in range(number, recipe.wanted):
+        yield _record(base, missing, {}, columns)
+
+
+def _call_columns(slot: StoredSlot, parsed: Parsed | None) -> dict[str, Any]:
+    result = slot.result
+    columns: dict[str, Any] = {"attempts": slot.attempts}
+    if parsed is not None:
+        columns |= {
+            "detail": parsed.detail,
+            "repaired": parsed.repaired,
+            "reasoning": parsed.reasoning,
+        }
+    if result is not None:
+        columns |= {
+            "finish_reason": result.finish_reason,
+            "model": result.model,
+            "prompt_tokens": result.prompt_tokens,
+            "completion_tokens": result.completion_tokens,
+            "tokens_estimated": bool(result.estimated),
+            "adapted": result.adapted,
+        }
+        if result.reasoning and not columns.get("reasoning"):
+            columns["reasoning"] = result.reasoning
+    return columns
+
+
+def _record(
+    base: Mapping[str, Any],
+    number: int,
+    item: Mapping[str, Any],
+    columns: Mapping[str, Any],
+) -> dict[str, Any]:
+    key = record_id(base["step"], base["row_id"], base["sample_index"], number)
+    return {"record_id": key, **base, **item, **columns}

@@ -1,0 +1,361 @@
+"""The handle of a running batch."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from synthnb.config import Limits
+from synthnb.engine import troubles
+from synthnb.engine.background import loop_in_thread
+from synthnb.engine.calls import Caller
+from synthnb.engine.events import Event, Noted, StateChanged
+from synthnb.engine.filling import Filler
+from synthnb.engine.gate import Gate
+from synthnb.engine.jobs import Job
+from synthnb.engine.nesting import wait_nested
+from synthnb.engine.progress import Progress, State
+from synthnb.engine.replay import replay
+from synthnb.engine.scheduler import Scheduler
+from synthnb.engine.usage import RunUsage
+from synthnb.errors import RunError, StoreError, SynthnbError
+from synthnb.providers.protocol import ChatClient
+from synthnb.recipes.base import Recipe
+from synthnb.store import RunStore
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TICK_SECONDS = 0.2
+
+OpenClient = Callable[[], contextlib.AbstractAsyncContextManager[ChatClient]]
+
+
+class Run:
+    """A batch that works in the background; made by ``generate``, never by hand.
+
+    ``await run`` waits for the end and returns the DataFrame; until then ``frame()``
+    shows what is there. Every method may be called from any thread.
+
+    Attributes:
+        name: the run's name, which is its folder's name.
+        progress: live counters.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        recipe: Recipe,
+        jobs: Iterator[Job],
+        wanted: int | None,
+        store: RunStore,
+        open_client: OpenClient,
+        limits: Limits,
+    ) -> None:
+        """Take the parts; ``start`` begins."""
+        self.name = name
+        self.recipe = recipe
+        self.progress = Progress(wanted=wanted)
+        self._jobs = jobs
+        self._store = store
+        self._open_client = open_client
+        self._limits = limits
+        self._state = State.CONNECTING
+        self._gate = Gate()
+        self._listeners: list[Callable[[Event], None]] = []
+        self._task: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._finished: Future[None] = Future()
+        # A waiting cell that is interrupted must not cancel the run for everybody else.
+        self._finished.set_running_or_notify_cancel()
+
+    # life ------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Take the ledger and begin in the running loop, else in a thread's own.
+
+        Raises:
+            StoreError: the folder cannot be used; nothing was sent.
+        """
+        try:
+            self._loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._loop = loop_in_thread()
+        self._store.open(on_commit=self._committed, on_trouble=self._troubled)
+        self._call(self._begin)
+
+    def _begin(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._live())
+
+    async def _live(self) -> None:
+        ticker = asyncio.create_task(self._tick())
+        error: BaseException | None = None
+        try:
+            await self._work()
+        except asyncio.CancelledError:
+            self._gate.stop()
+        except SynthnbError as caught:
+            error = caught
+        except Exception as caught:  # noqa: BLE001 - kept for whoever awaits the run
+            error = caught
+        try:
+            await asyncio.to_thread(self._store.close)
+        except StoreError as caught:
+            error = error or caught
+        ticker.cancel()
+        self._finish(error)
+
+    async def _work(self) -> None:
+        async with self._open_client() as client:
+            self._set_state(State.PAUSED if self._gate.paused else State.RUNNING)
+            store, gate, progress = self._store, self._gate, self.progress
+            caller = Caller(
+                recipe=self.recipe,
+                client=client,
+                store=store,
+                gate=gate,
+                progress=progress,
+                limits=self._limits,
+                emit=self._emit,
+            )
+            filler = Filler(self.recipe, caller, store, progress)
+            width = self._limits.max_concurrency or client.default_concurrency
+            step = self.recipe.step
+            scheduler = Scheduler(
+                self._jobs, filler, store, gate, step=step, width=width
+            )
+            await scheduler.run()
+
+    async def _tick(self) -> None:
+        # An interrupt of a cell that awaits takes effect when its loop next wakes; this
+        # wakes it (measured: 8 s without, at once with).
+        while not self._state.is_final:  # noqa: ASYNC110 - being woken is its purpose
+            await asyncio.sleep(_TICK_SECONDS)
+
+    def _finish(self, error: BaseException | None) -> None:
+        self.progress.ended = time.monotonic()
+        if error is not None:
+            self.progress.note = str(error).partition("\n")[0]
+            self._set_state(State.ERROR)
+            self._finished.set_exception(error)
+            return
+        if self.progress.wanted is None and not self._gate.stopped:
+            self.progress.wanted = self.progress.done
+        self._set_state(State.STOPPED if self._gate.stopped else State.DONE)
+        self._finished.set_result(None)
+
+    # what a person does ----------------------------------------------------------------
+
+    def pause(self) -> None:
+        """Send nothing new; what is in flight is finished and kept."""
+        self._call(self._pause)
+
+    def resume(self) -> None:
+        """Go on after ``pause``."""
+        self._call(self._resume)
+
+    def stop(self) -> None:
+        """End the run: first what is in flight is finished; a second call drops it.
+
+        What was answered is saved; the same ``generate`` call goes on from there.
+        """
+        self._call(self._stop)
+
+    def _pause(self) -> None:
+        self._gate.pause()
+        if self._state is State.RUNNING:
+            self._set_state(State.PAUSED)
+
+    def _resume(self) -> None:
+        self._gate.resume()
+        if self._state is State.PAUSED:
+            self._set_state(State.RUNNING)
+
+    def _stop(self) -> None:
+        if self._state.is_final or self._task is None:
+            return
+        if self._gate.stopped or self._state is State.CONNECTING:
+            self._task.cancel()
+        if self._gate.disk_trouble:
+            self._store.abandon()
+        self._gate.stop()
+        self._set_state(State.STOPPING)
+
+    def __await__(self) -> Generator[Any, None, pd.DataFrame]:
+        """Wait for the end and return the frame.
+
+        Raises:
+            SynthnbError: what ended the run early, with the next step.
+        """
+        return self._wait().__await__()
+
+    async def _wait(self) -> pd.DataFrame:
+        try:
+            await asyncio.shield(asyncio.wrap_future(self._finished))
+        except asyncio.CancelledError:
+            # The cell was interrupted: stop buying, let what is in flight arrive.
+            self.stop()
+            raise
+        return await asyncio.to_thread(self.frame)
+
+    def wait(self, timeout: float | None = None) -> pd.DataFrame:
+        """Wait synchronously, in a script or in a cell, and return the frame.
+
+        In a cell ``await run`` is better: buttons work while it waits.
+
+        Args:
+            timeout: seconds to wait at most; the run goes on afterwards.
+
+        Raises:
+            TimeoutError: the run is not finished yet.
+            SynthnbError: what ended the run early.
+        """
+        try:
+            here = asyncio.get_running_loop()
+        except RuntimeError:
+            here = None
+        if here is not None and here is self._loop:
+            return wait_nested(here, asyncio.wait_for(self._wait(), timeout))
+        self._block(timeout)
+        return self.frame()
+
+    def _block(self, timeout: float | None) -> None:
+        try:
+            self._finished.result(timeout)
+        except KeyboardInterrupt:
+            self.stop()
+            with contextlib.suppress(SynthnbError):
+                self._drain()
+            raise
+
+    def _drain(self) -> None:
+        try:
+            self._finished.result()
+        except KeyboardInterrupt:
+            self.stop()
+            raise
+
+    # what a person sees ----------------------------------------------------------------
+
+    @property
+    def folder(self) -> Path:
+        """The run's folder: ledger, recipe, exports."""
+        return self._store.folder
+
+    @property
+    def state(self) -> State:
+        """What the run is doing."""
+        return self._state
+
+    @property
+    def status(self) -> dict[str, int]:
+        """Rows by status so far."""
+        return dict(self.progress.by_status)
+
+    @property
+    def usage(self) -> RunUsage:
+        """What this call used, and what the whole run has ever used."""
+        return RunUsage.of(self.progress, self._store)
+
+    @property
+    def error(self) -> BaseException | None:
+        """What ended the run early; ``None`` while it works and when all went well."""
+        return self._finished.exception() if self._finished.done() else None
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield the records so far as plain dicts, in the order of the input rows."""
+        return replay(self.recipe, self._store, final=self._state.is_final)
+
+    def frame(self) -> pd.DataFrame:
+        """Return the records so far as a DataFrame; see ``frames.COLUMNS``."""
+        from synthnb.frames import records_frame
+
+        return records_frame(self.records(), fields=self.recipe.fields)
+
+    def errors(self) -> troubles.Troubles:
+        """Return the failed rows grouped by kind, each with the next step."""
+        return troubles.group(self.records())
+
+    def answers(self, row_id: str) -> list[str]:
+        """Return the raw text of every answer that a row got, oldest first."""
+        known = self._store.known(self.recipe.step, [row_id])
+        return [r.text for _, results in known.values() for r in results.values()]
+
+    def __repr__(self) -> str:
+        """Return name and progress as one line."""
+        return f"Run {self.name!r}: {self.progress.line(self._state)}"
+
+    # events ----------------------------------------------------------------------------
+
+    def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
+        """Let ``listener`` hear each event, on the run's loop; return the way out."""
+        self._listeners.append(listener)
+
+        def leave() -> None:
+            with contextlib.suppress(ValueError):
+                self._listeners.remove(listener)
+
+        return leave
+
+    def _emit(self, event: Event) -> None:
+        for listener in tuple(self._listeners):
+            # A face that fails must not end the batch that it shows.
+            with contextlib.suppress(Exception):
+                listener(event)
+
+    def _set_state(self, state: State) -> None:
+        self._state = state
+        self._emit(StateChanged(state))
+
+    # from the ledger's thread ------------------------------------------------------------
+
+    def _committed(self, tickets: list[int]) -> None:
+        self.progress.saved += sum(tickets)
+
+    def _troubled(self, error: StoreError | None) -> None:
+        self._call(lambda: self._show_trouble(error))
+
+    def _show_trouble(self, error: StoreError | None) -> None:
+        self._gate.set_disk_trouble(waiting=error is not None)
+        self.progress.note = f"waiting: {error.message}" if error else ""
+        if error is not None:
+            self._emit(Noted(self.progress.note))
+
+    def _call(self, function: Callable[[], None]) -> None:
+        """Call on the run's loop, from whatever thread this is."""
+        loop = self._loop
+        if loop is None:
+            msg = f"run {self.name!r} was not started"
+            raise RunError(msg, hint="Make runs with synthnb.generate(…).")
+        try:
+            running = asyncio.get_running_loop()
+        except RuntimeError:
+            running = None
+        if running is loop:
+            function()
+        elif not loop.is_closed():
+            loop.call_soon_threadsafe(function)
+
+
+@contextlib.asynccontextmanager
+async def lend(client: ChatClient) -> AsyncIterator[ChatClient]:
+    """Use a client that belongs to somebody else; it is left open."""
+    yield client
+
+
+@contextlib.asynccontextmanager
+async def own(
+    connect: Callable[[], Awaitable[ChatClient]],
+) -> AsyncIterator[ChatClient]:
+    """Open a client for one run and close it at its end."""
+    client = await connect()
+    try:
+        yield client
+    finally:
+        await client.aclose()

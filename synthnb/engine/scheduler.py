@@ -1,0 +1,107 @@
+"""The batch loop: workers over a lazy iterator, each with one slot at a time.
+
+There is no chunk and no barrier: a worker that is free takes the next row, so one slow
+answer holds up nobody. The only queue is as long as the pool is wide, so memory does
+not depend on the number of rows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable
+from itertools import islice
+
+from synthnb.engine.filling import Filler, Known, Work
+from synthnb.engine.gate import Gate, StopDispatchError
+from synthnb.engine.jobs import Job
+from synthnb.store import RunStore
+
+_FEED = 64
+_SLICE_SECONDS = 0.02
+_MAX_PENDING = 2048
+
+
+class Scheduler:
+    """Fills the slots of one ``generate`` call; built anew for each."""
+
+    def __init__(
+        self,
+        jobs: Iterable[Job],
+        filler: Filler,
+        store: RunStore,
+        gate: Gate,
+        *,
+        step: str,
+        width: int,
+    ) -> None:
+        """Take the parts; nothing starts before ``run``.
+
+        Args:
+            jobs: the slots to fill, taken as they are needed.
+            filler: fills one slot.
+            store: the ledger, asked what it knows.
+            gate: tells when the run was stopped.
+            step: the recipe's step, under which the ledger knows the slots.
+            width: how many workers, and so requests in flight.
+        """
+        self._jobs = iter(jobs)
+        self._filler = filler
+        self._store = store
+        self._gate = gate
+        self._step = step
+        self._width = width
+        self._queue: asyncio.Queue[Work | None] = asyncio.Queue(width)
+
+    async def run(self) -> None:
+        """Fill all slots, or all that can be before a stop.
+
+        Raises:
+            ProviderError: one that every other request would meet as well.
+            StoreError: the ledger failed for good.
+        """
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._feed())
+                for _ in range(self._width):
+                    group.create_task(self._work())
+        except BaseExceptionGroup as errors:
+            # The first error is the cause; the others are its echo in other workers.
+            raise errors.exceptions[0] from None
+
+    async def _feed(self) -> None:
+        while not self._gate.stopped:
+            jobs = list(islice(self._jobs, _FEED))
+            if not jobs:
+                break
+            known: Known = {}
+            if not self._store.fresh:
+                ids = list(dict.fromkeys(job.row_id for job in jobs))
+                known = await asyncio.to_thread(self._store.known, self._step, ids)
+            for job in jobs:
+                await self._queue.put(Work(job, known))
+            await self._room()
+        for _ in range(self._width):
+            await self._queue.put(None)
+
+    async def _room(self) -> None:
+        """Wait while the ledger is behind: memory is bounded whatever the disk does."""
+        while self._store.pending > _MAX_PENDING and not self._gate.stopped:  # noqa: ASYNC110 - another thread's queue: no event of this loop
+            await asyncio.sleep(_SLICE_SECONDS)
+
+    async def _work(self) -> None:
+        since = time.perf_counter()
+        while (work := await self._queue.get()) is not None:
+            if self._gate.stopped:
+                continue
+            try:
+                sent = await self._filler.fill(work)
+            except StopDispatchError:
+                continue
+            # A resumed run replays thousands of answers without one real wait; the
+            # kernel's other tasks get their turn all the same.
+            if sent:
+                since = time.perf_counter()
+            elif time.perf_counter() - since > _SLICE_SECONDS:
+                await asyncio.sleep(0)
+                since = time.perf_counter()

@@ -1,0 +1,330 @@
+"""The verbs that people call: read, generate, preview, rate.
+
+Each joins the adapters below it; none of them holds logic of its own that a person
+could not reach by calling the parts.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence, Sized
+from difflib import get_close_matches
+from importlib.metadata import version
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from synthnb.config import Limits
+from synthnb.engine.jobs import iterate_jobs
+from synthnb.engine.preview import Previews, preview_rows
+from synthnb.engine.replay import next_request
+from synthnb.engine.run import OpenClient, Run, lend, own
+from synthnb.errors import ConfigError, FrameError, StoreLockedError, SynthnbError
+from synthnb.fingerprint import content_hash
+from synthnb.frames import columns_of, rows_of
+from synthnb.providers.protocol import ChatClient
+from synthnb.recipes.base import Recipe
+from synthnb.records import Row
+from synthnb.store import RunStore
+from synthnb.store.files import runs_home, slug
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from synthnb.providers.provider import Provider
+    from synthnb.recipes.judge import Judge
+
+_PEEK = 3
+_MAX_SAMPLES = 100_000
+
+
+def read(
+    *paths: str | Path,
+    chunk_tokens: int = 400,
+    overlap: int = 40,
+    count: Callable[[str], int] | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> pd.DataFrame:
+    """Read files and return their chunks.
+
+    Args:
+        paths: files, folders and globs (``"notes/**/*.md"``).
+        chunk_tokens: the most tokens that a chunk may have; never exceeded.
+        overlap: tokens that neighbouring chunks share.
+        count: counts the tokens of a text; default: a fast estimate.
+        progress: called with (files done, files in all, name).
+
+    Returns:
+        One row per chunk: ``chunk_id, source, page, start, end, text, tokens``. What
+        could not be read stands in ``frame.attrs["problems"]``, what a reader must know
+        of the others in ``frame.attrs["notes"]``; both are warned of once.
+
+    Raises:
+        DocumentError: nothing readable among the paths.
+    """
+    from synthnb.documents import chunk_document, chunk_rows, read_documents
+    from synthnb.documents.tokens import estimate_tokens
+    from synthnb.frames import chunks_frame
+
+    result = read_documents(*paths, progress=progress)
+    counter = count or estimate_tokens
+    chunks = [
+        chunk
+        for document in result.documents
+        for chunk in chunk_document(
+            document, chunk_tokens=chunk_tokens, overlap=overlap, count=counter
+        )
+    ]
+    frame = chunks_frame(chunk_rows(chunks))
+    problems = [f"{p.source}: {p.reason}. {p.next_step}" for p in result.problems]
+    notes = [f"{d.source}: {note}" for d in result.documents for note in d.notes]
+    frame.attrs["problems"], frame.attrs["notes"] = problems, notes
+    for text in (*problems, *notes):
+        warnings.warn(text, stacklevel=2)
+    return frame
+
+
+def generate(
+    recipe: Recipe,
+    rows: Any,
+    provider: Provider | ChatClient,
+    *,
+    name: str | None = None,
+    samples: int = 1,
+    limits: Limits | None = None,
+    id_column: str | None = None,
+    folder: str | Path | None = None,
+) -> Run:
+    """Start a batch in the running loop and return its handle at once.
+
+    The same call again attaches to the run: what is answered is not bought again, and a
+    changed prompt asks only for the rows that it touches.
+
+    Args:
+        recipe: what to ask for each row, e.g. ``QA(pairs=3)``.
+        rows: a DataFrame, an Arrow table, mappings, or any iterator of them (read
+            lazily, so a million rows cost no memory).
+        provider: where the model is; a ``ChatClient`` of your own works too.
+        name: the run's name and folder; default: from the recipe and the model.
+        samples: answers wanted for each row; each is a request of its own.
+        limits: concurrency, time-outs, retries.
+        id_column: the column that identifies a row; default ``record_id`` or
+            ``chunk_id``, else the row's content.
+        folder: where the run lives; default ``runs/<name>``.
+
+    Raises:
+        FrameError: the rows lack a column that the recipe reads.
+        TemplateError: the prompt does not fit the rows.
+        ConnectError: nothing listens at a provider on this machine.
+        StoreError: the folder cannot be used, or another process uses it.
+    """
+    if not 1 <= samples <= _MAX_SAMPLES:
+        msg = f"samples is {samples}; it must be between 1 and {_MAX_SAMPLES:,}"
+        raise ConfigError(msg, hint="Give the number of answers wanted for each row.")
+    limits = limits or Limits()
+    checked, total = _checked_rows(recipe, rows)
+    target = _target(recipe, provider, name, folder)
+    if (live := _attach(target, recipe, rows)) is not None:
+        return live
+    preflight = getattr(provider, "preflight", None)
+    if preflight is not None:
+        preflight()
+    store = RunStore(target)
+    run = Run(
+        name=target.name,
+        recipe=recipe,
+        jobs=iterate_jobs(checked, samples=samples, id_column=id_column),
+        wanted=None if total is None else total * samples * recipe.wanted,
+        store=store,
+        open_client=client_opener(provider, limits),
+        limits=limits,
+    )
+    run.start()
+    store.write_recipe(_description(recipe, provider, limits, samples))
+    _remember(target, run, rows)
+    return run
+
+
+async def preview(
+    recipe: Recipe,
+    rows: Any,
+    provider: Provider | ChatClient,
+    *,
+    n: int = 3,
+    limits: Limits | None = None,
+) -> Previews:
+    """Ask for the first ``n`` rows and show prompts and answers; nothing is stored.
+
+    For trying a recipe out. Top-up requests are made as in a run.
+
+    Raises:
+        FrameError, TemplateError: as ``generate``.
+        ProviderError: the model cannot be reached.
+    """
+    limits = limits or Limits()
+    checked, _ = _checked_rows(recipe, rows)
+    async with client_opener(provider, limits)() as client:
+        return await preview_rows(recipe, list(islice(checked, n)), client)
+
+
+async def rate(
+    df: pd.DataFrame,
+    provider: Provider | ChatClient,
+    *,
+    judge: Judge | None = None,
+    name: str | None = None,
+    limits: Limits | None = None,
+    show: Callable[[Run], object] | None = None,
+) -> pd.DataFrame:
+    """Let a model rate each ok record; return a new frame with the ratings.
+
+    A run like any other, with a ledger of its own: called again, it buys nothing. The
+    judge's words never replace the record's: ratings are joined by ``record_id``.
+
+    Args:
+        df: records, as ``await run`` gives them.
+        provider: the judge's model; need not be the one that wrote the records.
+        judge: criteria and scale; default ``Judge()``.
+        name: the rating run's name.
+        limits: as for ``generate``.
+        show: called with the rating run as soon as it works, e.g. ``display``.
+
+    Returns:
+        ``df`` with ``rating``, ``rating_reason`` and the judge's other columns, empty
+        where the record is not ok or its rating failed. ``attrs["rating_status"]``
+        counts the rating run's rows by status.
+    """
+    from synthnb.curation.ratings import join_ratings, rows_to_rate
+    from synthnb.frames import require
+    from synthnb.recipes import Judge
+
+    judge = judge or Judge()
+    require(df, ["record_id", *judge.needs], "rate")
+    rows = rows_to_rate(df, judge)
+    name = name or f"judge-{_identity(judge, provider)}"
+    run = generate(judge, rows, provider, name=name, limits=limits)
+    if show is not None:
+        show(run)
+    return join_ratings(df, await run, judge, run.status)
+
+
+# before a run starts --------------------------------------------------------------------
+
+
+def _checked_rows(recipe: Recipe, rows: Any) -> tuple[Iterator[Row], int | None]:
+    """Return the rows, proven usable as far as can be without reading them all."""
+    columns = columns_of(rows)
+    iterator = rows_of(rows)
+    first = list(islice(iterator, _PEEK))
+    if columns is None and first:
+        columns = tuple(first[0])
+    if columns:
+        _check_columns(recipe, columns)
+    _check_requests(recipe, first)
+    total = len(rows) if isinstance(rows, Sized) else None
+    return chain(first, iterator), total
+
+
+def _check_columns(recipe: Recipe, columns: Sequence[str]) -> None:
+    missing = [name for name in recipe.needs if name not in columns]
+    if not missing:
+        return
+    close = [m for name in missing for m in get_close_matches(name, columns, 1)]
+    msg = (
+        f"the recipe {recipe.step!r} reads {', '.join(map(repr, missing))}, which the "
+        f"rows do not have; they have {', '.join(columns)}"
+    )
+    hint = f"Did you mean {close[0]!r}? " if close else ""
+    raise FrameError(msg, hint=hint + "Rename the column or change the recipe.")
+
+
+def _check_requests(recipe: Recipe, first: Sequence[Row]) -> None:
+    """Raise here, in the cell, what a recipe would raise for each row later."""
+    errors = []
+    for row in first:
+        try:
+            next_request(recipe, row, (), 0)
+        except SynthnbError:
+            raise
+        except Exception as error:  # noqa: BLE001 - user code
+            errors.append(error)
+    if errors and len(errors) == len(first):
+        error = errors[0]
+        msg = (
+            f"the recipe {recipe.step!r} raised {type(error).__name__} for the first "
+            f"rows: {error}"
+        )
+        hint = "Mend its request(); nothing was sent."
+        raise ConfigError(msg, hint=hint) from error
+
+
+def _identity(recipe: Recipe, provider: Provider | ChatClient) -> str:
+    return content_hash([recipe.to_json(), provider.model], size=4)
+
+
+def _target(
+    recipe: Recipe,
+    provider: Provider | ChatClient,
+    name: str | None,
+    folder: str | Path | None,
+) -> Path:
+    if folder is not None:
+        return Path(folder).expanduser().resolve()
+    chosen = name or f"{recipe.step}-{_identity(recipe, provider)}"
+    return (runs_home() / slug(chosen)).resolve()
+
+
+def _description(
+    recipe: Recipe, provider: Provider | ChatClient, limits: Limits, samples: int
+) -> dict[str, Any]:
+    """Return what ``recipe.json`` says. The provider is named, its key is not."""
+    return {
+        "recipe": recipe.to_json(),
+        "model": provider.model,
+        "endpoint": getattr(provider, "base_url", None),
+        "limits": limits.to_json(),
+        "samples": samples,
+        "versions": {name: version(name) for name in ("synthnb", "pyqwest")},
+    }
+
+
+def client_opener(provider: Provider | ChatClient, limits: Limits) -> OpenClient:
+    """Return what opens a client for one run; one that is handed in stays open."""
+    if isinstance(provider, ChatClient):
+        return lambda: lend(provider)
+    return lambda: own(lambda: provider.connect(limits))
+
+
+# runs of this process that are still at work ----------------------------------------------
+
+_live: dict[Path, tuple[Run, Any]] = {}
+
+
+def _attach(target: Path, recipe: Recipe, rows: Any) -> Run | None:
+    """Return the run that already does just this, if it is still at work here.
+
+    Raises:
+        StoreLockedError: one with another recipe or other rows works in that folder.
+    """
+    run, its_rows = _live.get(target, (None, None))
+    if run is None or run.state.is_final:
+        return None
+    if its_rows is rows and run.recipe.to_json() == recipe.to_json():
+        return run
+    msg = (
+        f"run {run.name!r} is still at work in this kernel, with other rows or prompts"
+    )
+    hint = (
+        "Wait for it (await run), stop it (run.stop()), or give this one another name."
+    )
+    raise StoreLockedError(msg, hint=hint)
+
+
+def _remember(target: Path, run: Run, rows: Any) -> None:
+    _live[target] = (run, rows)
+
+    def forget(_: object) -> None:
+        if run.state.is_final and _live.get(target, (None,))[0] is run:
+            del _live[target]
+
+    run.subscribe(forget)

@@ -1,0 +1,276 @@
+"""The ledger of one run: a folder with ``run.sqlite`` and ``recipe.json``."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from synthnb.errors import StoreError
+from synthnb.store import schema
+from synthnb.store.connection import connect, journal_mode, translate
+from synthnb.store.files import prepare_folder
+from synthnb.store.lock import RunLock
+from synthnb.store.rows import (
+    AttemptRow,
+    ResultRow,
+    SlotRow,
+    StoredResult,
+    StoredSlot,
+)
+from synthnb.store.writer import Entry, Writer
+
+Results = dict[str, StoredResult]
+"""The answers of a slot by request key."""
+
+
+def _nothing(_: Any) -> None:
+    """Stand in for a callback that nobody asked for."""
+
+
+class RunStore:
+    """Append-only ledger; one writer, many readers.
+
+    Reading methods work before, during and after the run, from any thread; each opens
+    its own connection, so it sees a consistent snapshot of what was committed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Name the folder; ``open`` makes and takes it."""
+        self.folder = folder
+        self.path = folder / "run.sqlite"
+        self._lock = RunLock(folder)
+        self._writer: Writer | None = None
+        self._next_id = 1
+        self.generation = 0
+        self.fresh = True
+        """Whether there was nothing in the ledger when it was opened."""
+
+    def open(
+        self,
+        *,
+        on_commit: Callable[[list[Any]], None] = _nothing,
+        on_trouble: Callable[[StoreError | None], None] = _nothing,
+    ) -> None:
+        """Take the folder and start the writer.
+
+        Raises:
+            StoreError: it cannot be written, is locked, damaged or too new.
+        """
+        prepare_folder(self.folder)
+        self._lock.acquire()
+        try:
+            writer = Writer(self.path, on_commit=on_commit, on_trouble=on_trouble)
+            self._take_up()
+        except BaseException:
+            self._lock.release()
+            raise
+        self._writer = writer
+        writer.start()
+        self.put_meta("generation", str(self.generation))
+
+    def _take_up(self) -> None:
+        with self._reading() as db:
+            highest = db.execute("SELECT coalesce(max(id), 0) FROM slot").fetchone()[0]
+        self.fresh = highest == 0
+        self._next_id = highest + 1
+        self.generation = self.last_generation() + 1
+
+    def close(self) -> None:
+        """Write what is queued and give the folder back; harmless when repeated.
+
+        Waits for room on a full disk unless ``abandon`` was or is called meanwhile.
+
+        Raises:
+            StoreError: something could not be written.
+        """
+        try:
+            if self._writer is not None:
+                self._writer.close()
+        finally:
+            self._writer = None
+            self._lock.release()
+
+    def abandon(self) -> None:
+        """Give up what cannot be written now; ``close`` then says how much that was."""
+        if self._writer:
+            self._writer.abandon()
+
+    # writing ---------------------------------------------------------------------------
+
+    @property
+    def pending(self) -> int:
+        """Entries handed over and not yet committed."""
+        return self._writer.pending if self._writer else 0
+
+    def new_slot_id(self) -> int:
+        """Return the next free slot id; ids rise, so inserts append to the table."""
+        slot_id, self._next_id = self._next_id, self._next_id + 1
+        return slot_id
+
+    def put_slot(self, slot: SlotRow, row: Mapping[str, Any] | None) -> None:
+        """Record that an answer is wanted, with its input row where it is new."""
+        statements: list[tuple[str, tuple[Any, ...]]] = [(schema.PUT_SLOT, slot)]
+        if row is not None:
+            data = json.dumps(dict(row), ensure_ascii=False, default=str)
+            statements.append((schema.PUT_INPUT, (slot.row_id, _clean(data))))
+        self._put(Entry(statements))
+
+    def put_attempt(
+        self, attempt: AttemptRow, result: ResultRow | None, ticket: Any = None
+    ) -> None:
+        """Record a call, and in the same transaction the answer it gave, if any.
+
+        The first answer of a slot wins: a later one adds its attempt only.
+        """
+        statements: list[tuple[str, tuple[Any, ...]]] = [
+            (schema.PUT_ATTEMPT, _clean_row(attempt))
+        ]
+        if result is not None:
+            statements.append((schema.PUT_RESULT, _clean_result(result)))
+        self._put(Entry(statements, ticket))
+
+    def put_result(self, result: ResultRow) -> None:
+        """Record a final refusal, whose attempt is already recorded."""
+        self._put(Entry([(schema.PUT_RESULT, _clean_result(result))]))
+
+    def put_meta(self, key: str, value: str) -> None:
+        """Record a fact about the run as a whole."""
+        self._put(Entry([(schema.PUT_META, (key, value))]))
+
+    def flush(self) -> None:
+        """Wait until everything handed over is on disk."""
+        if self._writer:
+            self._writer.flush()
+
+    def _put(self, entry: Entry) -> None:
+        if self._writer is None:
+            msg = f"the run in {self.folder} is closed"
+            raise StoreError(msg, hint="Start it again with the same cell.")
+        if self._writer.error:
+            raise self._writer.error
+        self._writer.put(entry)
+
+    def write_recipe(self, description: Mapping[str, Any]) -> None:
+        """Write ``recipe.json`` (frozen recipe, model, versions; no secret) whole."""
+        text = json.dumps(description, ensure_ascii=False, indent=2, sort_keys=True)
+        handle, temporary = tempfile.mkstemp(dir=self.folder, prefix=".recipe-")
+        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
+            file.write(text + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(self.folder / "recipe.json")
+
+    # reading ---------------------------------------------------------------------------
+
+    def journal_mode(self) -> str:
+        """Return ``WAL`` or ``DELETE``: what the file system allows."""
+        return journal_mode(self.path)
+
+    def last_generation(self) -> int:
+        """Return the number of the last ``generate`` call on this ledger, from 1."""
+        with self._reading() as db:
+            query = "SELECT value FROM meta WHERE key = 'generation'"
+            found = db.execute(query).fetchone()
+        return int(found[0]) if found else 0
+
+    def known(
+        self, step: str, row_ids: Sequence[str]
+    ) -> dict[tuple[str, int, int], tuple[int, Results]]:
+        """Return what the ledger has for some rows.
+
+        Returns:
+            (row_id, sample_index, round) → (slot id, results by request key).
+        """
+        marks = ",".join("?" * len(row_ids))
+        with self._reading() as db:
+            slots = db.execute(
+                schema.KNOWN_SLOTS.format(marks=marks), (step, *row_ids)
+            ).fetchall()
+            found = db.execute(
+                schema.KNOWN_RESULTS.format(marks=marks), (step, *row_ids)
+            ).fetchall()
+        results: dict[int, Results] = {}
+        for slot_id, key, *columns in found:
+            results.setdefault(slot_id, {})[key] = StoredResult(*columns)
+        return {
+            (row_id, sample, round_): (slot_id, results.get(slot_id, {}))
+            for slot_id, row_id, sample, round_ in slots
+        }
+
+    def slots(self, step: str, generation: int | None = None) -> Iterator[StoredSlot]:
+        """Yield the slots of one ``generate`` call in the order of its rows.
+
+        The rounds of a slot follow each other. Default: the last call.
+        """
+        wanted = self.last_generation() if generation is None else generation
+        with self._reading() as db:
+            for row in db.execute(schema.GENERATION_SLOTS, (wanted, step)):
+                result = StoredResult(*row[9:]) if row[9] is not None else None
+                yield StoredSlot._make((*row[:6], result, *row[6:9]))
+
+    def inputs(self, row_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Return the input rows with these ids."""
+        marks = ",".join("?" * len(row_ids))
+        query = f"SELECT row_id, data FROM input WHERE row_id IN ({marks})"  # noqa: S608 - only question marks are put in
+        with self._reading() as db:
+            return {key: json.loads(data) for key, data in db.execute(query, row_ids)}
+
+    def cost(self) -> tuple[int, int, int]:
+        """Return (calls, prompt tokens, completion tokens) of all attempts ever made."""
+        query = (
+            "SELECT count(*), coalesce(sum(prompt_tokens), 0),"
+            " coalesce(sum(completion_tokens), 0) FROM attempt WHERE endpoint <> ''"
+        )
+        with self._reading() as db:
+            calls, prompt, completion = db.execute(query).fetchone()
+        return calls, prompt, completion
+
+    def _reading(self) -> _Reading:
+        return _Reading(self.path)
+
+
+class _Reading:
+    """A read-only connection for the length of a ``with`` block."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> sqlite3.Connection:
+        if not self._path.exists():
+            msg = f"there is no run at {self._path.parent}"
+            raise StoreError(msg, hint="Look at the names in the runs/ folder.")
+        self._db = connect(self._path, write=False)
+        return self._db
+
+    def __exit__(
+        self, kind: object, error: BaseException | None, trace: object
+    ) -> None:
+        self._db.close()
+        if isinstance(error, sqlite3.Error):
+            raise translate(error, self._path) from error
+
+
+def _clean(text: str) -> str:
+    """Replace lone surrogates, which UTF-8 (and so SQLite) cannot hold, by U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _clean_row(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(_clean(value) if isinstance(value, str) else value for value in row)
+
+
+def _clean_result(result: ResultRow) -> tuple[Any, ...]:
+    text = _clean(result.text)
+    if text is not result.text:
+        marks = [*filter(None, [result.adapted]), "surrogates_replaced"]
+        result = result._replace(text=text, adapted=",".join(marks))
+    return _clean_row(result)

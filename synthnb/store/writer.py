@@ -1,0 +1,194 @@
+"""The thread that writes the ledger, in groups, off the notebook's loop."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from synthnb.errors import StoreError
+from synthnb.store.connection import connect, is_full, is_io, translate
+
+MAX_GROUP = 256
+_RETRY_SECONDS = 0.5
+_IO_TRIES = 5
+
+
+class Entry(NamedTuple):
+    """Statements that are committed together, and what is told when they are."""
+
+    statements: Sequence[tuple[str, tuple[Any, ...]]]
+    ticket: Any = None
+
+
+class Writer(threading.Thread):
+    """Commits what has arrived as soon as the last commit returned; no timer.
+
+    With one answer at a time that is a commit each; under load each commit takes what
+    came while the last one was under way, at most ``MAX_GROUP`` entries.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        on_commit: Callable[[list[Any]], None],
+        on_trouble: Callable[[StoreError | None], None],
+    ) -> None:
+        """Open the database in the caller's thread, so that its errors surface there.
+
+        Args:
+            path: the ledger's file.
+            on_commit: called in this thread with the tickets of each commit.
+            on_trouble: called in this thread with an error when writing has to wait or
+                has failed for good, and with ``None`` when it goes on.
+        """
+        super().__init__(name="synthnb-ledger", daemon=True)
+        self._path = path
+        self._on_commit = on_commit
+        self._on_trouble = on_trouble
+        self._queue: deque[Entry] = deque()
+        self._wake = threading.Condition()
+        self._closing = False
+        self._abandon = False
+        self._busy = False
+        self.error: StoreError | None = None
+        self._db = connect(path, write=True)
+
+    @property
+    def pending(self) -> int:
+        """Entries that are not yet committed."""
+        return len(self._queue) + self._busy
+
+    def put(self, entry: Entry) -> None:
+        """Queue an entry. Never blocks; the engine watches ``pending``."""
+        with self._wake:
+            self._queue.append(entry)
+            self._wake.notify()
+
+    def flush(self) -> None:
+        """Wait until everything queued so far is committed.
+
+        Raises:
+            StoreError: the writer has failed for good.
+        """
+        with self._wake:
+            self._wake.wait_for(lambda: self.error or not self.pending)
+        if self.error:
+            raise self.error
+
+    def abandon(self) -> None:
+        """Give up what cannot be written now (a full disk) instead of waiting."""
+        with self._wake:
+            self._abandon = True
+            self._wake.notify_all()
+
+    def close(self) -> None:
+        """Write what is queued and end the thread.
+
+        Raises:
+            StoreError: something queued could not be written.
+        """
+        with self._wake:
+            self._closing = True
+            self._wake.notify_all()
+        if self.is_alive():
+            self.join()
+        if self.error:
+            raise self.error
+
+    def run(self) -> None:
+        """Write until closed; never raises, the error is kept for the caller."""
+        try:
+            while group := self._next_group():
+                self._commit(group)
+                with self._wake:
+                    self._busy = False
+                    self._wake.notify_all()
+        except StoreError as error:
+            self._fail(error)
+        except sqlite3.Error as error:
+            self._fail(translate(error, self._path))
+        finally:
+            self._db.close()
+
+    def _fail(self, error: StoreError) -> None:
+        with self._wake:
+            error.message += f" ({self.pending} entries were not saved)"
+            self.error = error
+            self._wake.notify_all()
+        self._on_trouble(error)
+
+    def _next_group(self) -> list[Entry]:
+        with self._wake:
+            self._wake.wait_for(lambda: self._queue or self._closing)
+            size = min(MAX_GROUP, len(self._queue))
+            group = [self._queue.popleft() for _ in range(size)]
+            self._busy = bool(group)
+        return group
+
+    def _commit(self, group: list[Entry]) -> None:
+        """Commit a group, waiting for room where the disk is full."""
+        failures, troubled = 0, False
+        while True:
+            try:
+                self._write(group)
+            except sqlite3.Error as error:
+                self._roll_back()
+                failures += 1
+                if self._give_up(error, failures):
+                    raise
+                if not troubled:
+                    self._on_trouble(translate(error, self._path))
+                    troubled = True
+                self._wait()
+            else:
+                break
+        if troubled:
+            self._on_trouble(None)
+        self._on_commit([entry.ticket for entry in group if entry.ticket is not None])
+
+    def _write(self, group: list[Entry]) -> None:
+        by_sql: dict[str, list[tuple[Any, ...]]] = {}
+        for entry in group:
+            for sql, values in entry.statements:
+                by_sql.setdefault(sql, []).append(values)
+        self._db.execute("BEGIN IMMEDIATE")
+        for sql, rows in by_sql.items():
+            self._db.executemany(sql, rows)
+        self._db.execute("COMMIT")
+
+    def _roll_back(self) -> None:
+        # A full disk may have rolled back by itself; then there is nothing to undo.
+        with contextlib.suppress(sqlite3.Error):
+            self._db.execute("ROLLBACK")
+
+    def _give_up(self, error: sqlite3.Error, failures: int) -> bool:
+        if self._abandon:
+            return True
+        if is_full(error):
+            return False
+        if is_io(error) and failures <= _IO_TRIES:
+            self._reopen()
+            return False
+        return True
+
+    def _reopen(self) -> None:
+        """After an I/O error SQLite's own state is in doubt: start afresh, and check."""
+        with contextlib.suppress(sqlite3.Error):
+            self._db.close()
+        db = connect(self._path, write=True)
+        verdict = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if verdict != "ok":
+            db.close()
+            msg = f"{self._path} is damaged after an I/O error: {verdict}"
+            raise StoreError(msg, hint="Copy the folder to a healthy disk first.")
+        self._db = db
+
+    def _wait(self) -> None:
+        with self._wake:
+            self._wake.wait_for(lambda: self._abandon, timeout=_RETRY_SECONDS)
