@@ -55,7 +55,7 @@ class Writer(threading.Thread):
         self._wake = threading.Condition()
         self._closing = False
         self._abandon = False
-        self._busy = False
+        self._busy = 0
         self.error: StoreError | None = None
         self._db = connect(path, write=True)
 
@@ -107,7 +107,7 @@ class Writer(threading.Thread):
             while group := self._next_group():
                 self._commit(group)
                 with self._wake:
-                    self._busy = False
+                    self._busy = 0
                     self._wake.notify_all()
         except StoreError as error:
             self._fail(error)
@@ -128,7 +128,7 @@ class Writer(threading.Thread):
             self._wake.wait_for(lambda: self._queue or self._closing)
             size = min(MAX_GROUP, len(self._queue))
             group = [self._queue.popleft() for _ in range(size)]
-            self._busy = bool(group)
+            self._busy = len(group)
         return group
 
     def _commit(self, group: list[Entry]) -> None:
