@@ -1,1 +1,111 @@
-"""synthnb."""
+"""synthnb: synthetic training data in Jupyter, with any OpenAI-compatible model.
+
+::
+
+    import synthnb as sn
+
+    provider = sn.Provider("http://localhost:8000/v1")  # or sn.Provider.local()
+    chunks = sn.read("handbook.pdf")
+    run = sn.generate(sn.QA(pairs=3), chunks, provider, name="handbook")
+    df = await run
+    kept = sn.keep(sn.deduplicate(sn.apply_checks(df)))
+    sn.export(kept, "train.jsonl", format="chatml")
+
+Importing this module loads nothing heavy: each name is fetched on first use (PEP 562).
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from synthnb import errors as errors
+    from synthnb import testing as testing
+    from synthnb.config import Limits as Limits
+    from synthnb.config import Retry as Retry
+    from synthnb.curation import Check as Check
+    from synthnb.curation import apply_checks as apply_checks
+    from synthnb.curation import deduplicate as deduplicate
+    from synthnb.curation import keep as keep
+    from synthnb.engine.run import Run as Run
+    from synthnb.export import export as export
+    from synthnb.local import Provider as Provider
+    from synthnb.pipeline import generate as generate
+    from synthnb.pipeline import preview as preview
+    from synthnb.pipeline import rate as rate
+    from synthnb.pipeline import read as read
+    from synthnb.recipes import QA as QA
+    from synthnb.recipes import Judge as Judge
+    from synthnb.recipes import Prompt as Prompt
+
+    __version__: str
+
+_HOME = {
+    "Check": "synthnb.curation",
+    "Judge": "synthnb.recipes",
+    "Limits": "synthnb.config",
+    "Prompt": "synthnb.recipes",
+    "Provider": "synthnb.local",
+    "QA": "synthnb.recipes",
+    "Retry": "synthnb.config",
+    "Run": "synthnb.engine.run",
+    "apply_checks": "synthnb.curation",
+    "deduplicate": "synthnb.curation",
+    "errors": "",
+    "export": "synthnb.export",
+    "generate": "synthnb.pipeline",
+    "keep": "synthnb.curation",
+    "preview": "synthnb.pipeline",
+    "rate": "synthnb.pipeline",
+    "read": "synthnb.pipeline",
+    "testing": "",
+}
+
+__all__ = [
+    "QA",
+    "Check",
+    "Judge",
+    "Limits",
+    "Prompt",
+    "Provider",
+    "Retry",
+    "Run",
+    "__version__",
+    "apply_checks",
+    "deduplicate",
+    "errors",
+    "export",
+    "generate",
+    "keep",
+    "preview",
+    "rate",
+    "read",
+    "testing",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Fetch a public name on first use."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("synthnb")
+    if name not in _HOME:
+        msg = f"module 'synthnb' has no attribute {name!r}"
+        raise AttributeError(msg)
+    if "ipykernel" in sys.modules:
+        # Inside a kernel a Run shows itself; everywhere else nothing of this is loaded.
+        import_module("synthnb.widgets").register()
+    home = _HOME[name]
+    value = (
+        getattr(import_module(home), name) if home else import_module(f"synthnb.{name}")
+    )
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted(__all__)

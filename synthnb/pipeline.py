@@ -174,6 +174,7 @@ async def rate(
     judge: Judge | None = None,
     name: str | None = None,
     limits: Limits | None = None,
+    folder: str | Path | None = None,
     show: Callable[[Run], object] | None = None,
 ) -> pd.DataFrame:
     """Let a model rate each ok record; return a new frame with the ratings.
@@ -187,6 +188,7 @@ async def rate(
         judge: criteria and scale; default ``Judge()``.
         name: the rating run's name.
         limits: as for ``generate``.
+        folder: where the rating run lives; default ``runs/<name>``.
         show: called with the rating run as soon as it works, e.g. ``display``.
 
     Returns:
@@ -200,12 +202,12 @@ async def rate(
 
     judge = judge or Judge()
     require(df, ["record_id", *judge.needs], "rate")
-    rows = rows_to_rate(df, judge)
+    rows = rows_to_rate(df, [*judge.needs, *judge.context])
     name = name or f"judge-{_identity(judge, provider)}"
-    run = generate(judge, rows, provider, name=name, limits=limits)
+    run = generate(judge, rows, provider, name=name, limits=limits, folder=folder)
     if show is not None:
         show(run)
-    return join_ratings(df, await run, judge, run.status)
+    return join_ratings(df, await run, judge.fields, run.status)
 
 
 # before a run starts --------------------------------------------------------------------

@@ -10,7 +10,12 @@ import pytest
 from synthnb.recipes.base import Parsed
 from synthnb.records import Completion, Message, Request, Sampling, Status, Usage
 
-_ENVIRONMENT = ("SYNTHNB_BASE_URL", "SYNTHNB_MODEL", "SYNTHNB_API_KEY", "OPENAI_API_KEY")
+_ENVIRONMENT = (
+    "SYNTHNB_BASE_URL",
+    "SYNTHNB_MODEL",
+    "SYNTHNB_API_KEY",
+    "OPENAI_API_KEY",
+)
 
 
 @pytest.fixture(autouse=True)

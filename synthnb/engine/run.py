@@ -196,13 +196,21 @@ class Run:
         return self._wait().__await__()
 
     async def _wait(self) -> pd.DataFrame:
+        await self.finished()
+        return await asyncio.to_thread(self.frame)
+
+    async def finished(self) -> None:
+        """Wait for the end without building a frame, e.g. of a million rows.
+
+        Raises:
+            SynthnbError: what ended the run early.
+        """
         try:
             await asyncio.shield(asyncio.wrap_future(self._finished))
         except asyncio.CancelledError:
             # The cell was interrupted: stop buying, let what is in flight arrive.
             self.stop()
             raise
-        return await asyncio.to_thread(self.frame)
 
     def wait(self, timeout: float | None = None) -> pd.DataFrame:
         """Wait synchronously, in a script or in a cell, and return the frame.

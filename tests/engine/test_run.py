@@ -86,7 +86,9 @@ async def test_a_changed_prompt_asks_only_for_what_it_touches(echo, puppet):
 
 
 async def test_rows_with_an_id_keep_their_slot_when_their_text_changes(echo, puppet):
-    await generate(echo(), [{"id": "a", "text": "x"}], puppet(), name="i", id_column="id")
+    await generate(
+        echo(), [{"id": "a", "text": "x"}], puppet(), name="i", id_column="id"
+    )
     df = await generate(
         echo(), [{"id": "a", "text": "y"}], puppet(), name="i", id_column="id"
     )
@@ -418,7 +420,9 @@ async def test_reasoning_and_cost_are_columns(echo, puppet):
     assert run.usage.unknown == 2
 
 
-async def test_preview_shows_prompts_and_answers_and_stores_nothing(echo, puppet, tmp_path):
+async def test_preview_shows_prompts_and_answers_and_stores_nothing(
+    echo, puppet, tmp_path
+):
     shown = await preview(echo(), rows(5), puppet(), n=2)
     assert [p.items[0]["answer"] for p in shown] == ["t0", "t1"]
     assert "[user]\nt0" in repr(shown)

@@ -23,12 +23,27 @@ def slot(store, row_id="r1", key="k1", **changes):
 
 
 def attempt(slot_id, key="k1", status="ok", tokens=3):
-    return AttemptRow(slot_id, key, "t", 0.1, status, 200, tokens, tokens, "", "http://x")
+    return AttemptRow(
+        slot_id, key, "t", 0.1, status, 200, tokens, tokens, "", "http://x"
+    )
 
 
 def result(slot_id, key="k1", text="answer", **changes):
     base = ResultRow(
-        slot_id, key, "ok", "", text, None, "stop", "m", "id", 3, 3, False, "", "t"
+        slot_id,
+        key,
+        "ok",
+        "",
+        text,
+        None,
+        "stop",
+        "m",
+        "id",
+        3,
+        3,
+        estimated=False,
+        adapted="",
+        created_at="t",
     )
     return base._replace(**changes)
 
@@ -102,7 +117,7 @@ def test_lone_surrogates_are_replaced_and_marked(store):
 
 
 def test_nul_and_odd_characters_survive(store):
-    text = "a\x00b‮c😀\r\n\x1b[31m"
+    text = "a\x00b\u202ec😀\r\n\x1b[31m"
     row = slot(store)
     store.put_slot(row, {"text": text})
     store.put_attempt(attempt(row.id), result(row.id, text=text))
@@ -112,8 +127,8 @@ def test_nul_and_odd_characters_survive(store):
 
 
 def test_the_folder_is_private(store):
-    assert stat.S_IMODE(os.stat(store.folder).st_mode) == 0o700
-    assert stat.S_IMODE(os.stat(store.path).st_mode) == 0o600
+    assert stat.S_IMODE(store.folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
 
 
 def test_a_second_store_in_this_process_is_refused(store):
@@ -233,7 +248,7 @@ class TestWriter:
         writer.close()
 
     def test_abandon_gives_up_and_says_how_much(self, parts):
-        writer, committed, troubles = parts
+        writer, committed, _ = parts
 
         def full(group):
             error = sqlite3.OperationalError("database or disk is full")
@@ -245,7 +260,9 @@ class TestWriter:
         writer.put(self.entry(2))
         writer.abandon()
         writer.start()
-        with pytest.raises(StoreError, match=r"no space left.*2 entries were not saved"):
+        with pytest.raises(
+            StoreError, match=r"no space left.*2 entries were not saved"
+        ):
             writer.close()
         assert committed == []
 
