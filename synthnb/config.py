@@ -37,6 +37,7 @@ class Limits(_Settings):
     total_timeout: float = Field(default=600.0, gt=0)
     max_answer_bytes: int = Field(default=5_000_000, ge=1_000)
     """A longer answer is cut off and its slot fails with status ``server``."""
-    max_connect_failures: int = Field(default=20, ge=1)
-    """Connection failures in a row, without one answer, after which the run stops."""
+    max_connect_failures: int = Field(default=8, ge=1)
+    """Waits of the whole pool because nobody answers, each twice as long as the last,
+    after which the run stops, resumable: about two minutes with the default policy."""
     retry: Retry = Field(default_factory=Retry)

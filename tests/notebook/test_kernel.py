@@ -1,0 +1,118 @@
+"""What a person at a notebook relies on, in a real ipykernel."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+pytestmark = [pytest.mark.notebook, pytest.mark.timeout(180)]
+
+SETUP = """
+import synthnb as sn
+provider = sn.Provider({url!r}, model="fault-model")
+recipe = sn.Prompt("Say {{{{ text }}}}")
+limits = sn.Limits(max_concurrency=4)
+def start(n=200, name="run"):
+    rows = [{{"text": f"#R{{i}}#"}} for i in range(n)]
+    return sn.generate(recipe, rows, provider, name=name, limits=limits)
+"""
+
+
+@pytest.fixture
+def ready(kernel, server):
+    cell = kernel.run(SETUP.format(url=server.base_url))
+    assert cell.status == "ok", cell.error
+    return kernel
+
+
+def test_the_cell_returns_at_once_and_other_cells_work(ready):
+    shown = ready.run("run = start(); run")
+    assert "Run 'run'" in shown.displays[0]["text/plain"]
+    assert "of 200 rows" in shown.displays[0]["text/html"]
+    first = int(ready.run("print(run.progress.done)").text)
+    assert first < 200
+    assert ready.run("df = await run; print(len(df), run.state)").text == "200 done\n"
+
+
+def test_the_shown_run_lives_until_its_end(ready):
+    ready.run("run = start(100); run")
+    cell = ready.run("df = await run")
+    late = ready.later(1.0)
+    updates = [d["text/html"] for d in cell.updates + late.updates]
+    assert updates
+    assert "100 of 100 rows" in updates[-1]
+    assert "done" in updates[-1]
+    assert len(updates) <= 12
+
+
+def test_wait_works_in_a_running_loop_and_nests_only_then(ready):
+    code = "import sys; print('nest_asyncio' in sys.modules)"
+    ready.run("run = start(50)")
+    assert ready.run(code).text == "False\n"
+    assert ready.run("print(len(run.wait()))").text == "50\n"
+    assert ready.run(code).text == "True\n"
+    assert ready.run("print(len(await start(50, 'second')))").text == "50\n"
+
+
+def test_an_interrupt_ends_the_awaiting_cell_and_the_run_stays_resumable(ready, server):
+    ready.run("run = start(2000)")
+    sent = ready.send("await run")
+    time.sleep(0.5)
+    ready.manager.interrupt_kernel()
+    before = time.monotonic()
+    cell = ready.collect(sent)
+    assert cell.status == "error"
+    assert "CancelledError" in cell.error or "KeyboardInterrupt" in cell.error
+    assert time.monotonic() - before < 5
+    state = ready.run(
+        "await run.finished()\nimport asyncio\n"
+        "print(run.state, run.progress.in_flight, run.progress.done)"
+    ).text.split()
+    assert state[:2] == ["stopped", "0"]
+    bought = server.stats()["requests"]
+    assert int(state[2]) == bought < 2000
+    assert ready.run("print(len(await start(300)))").text == "300\n"
+    assert server.stats()["requests"] == max(bought, 300)
+
+
+def test_a_killed_kernel_loses_nothing_and_buys_nothing_again(ready, server):
+    ready.run("run = start(400)")
+    while int(ready.run("print(run.progress.saved)").text) < 100:
+        time.sleep(0.05)
+    ready.manager.signal_kernel(9)
+    deadline = time.monotonic() + 10
+    while ready.manager.is_alive() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    bought = server.stats()["requests"]
+    ready.client.stop_channels()
+    ready.manager.cleanup_resources()
+    ready.manager = type(ready.manager)(kernel_name="python3")
+    ready.start()
+    ready.run(SETUP.format(url=server.base_url))
+    text = ready.run(
+        "df = await start(400); print(len(df), df['status'].unique())"
+    ).text
+    assert text.startswith("400 ")
+    again = server.stats()["requests"] - 400
+    assert again <= 4 + 256
+    assert bought < 400
+
+
+def test_errors_surface_in_the_cell_that_caused_them(ready):
+    cell = ready.run("sn.generate(recipe, [{'texts': 1}], provider)")
+    assert cell.error.startswith("FrameError")
+    assert "Did you mean 'texts'" in cell.error
+    cell = ready.run("sn.generate(recipe, ['a'], sn.Provider('http://127.0.0.1:9'))")
+    assert cell.error.startswith("ConnectError")
+    assert "→" in cell.error
+
+
+def test_a_second_kernel_is_refused_with_the_owner(ready, server, tmp_path):
+    from synthnb.store import RunStore
+
+    ready.run("run = start(2000); import os")
+    pid = ready.run("print(os.getpid())").text.strip()
+    with pytest.raises(Exception, match=f"in use by process {pid} on"):
+        RunStore(tmp_path / "runs" / "run").open()
+    ready.run("run.stop()")
