@@ -43,6 +43,7 @@ def read(
     chunk_tokens: int = 400,
     overlap: int = 40,
     count: Callable[[str], int] | None = None,
+    root: str | Path | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> pd.DataFrame:
     """Read files and return their chunks.
@@ -52,6 +53,9 @@ def read(
         chunk_tokens: the most tokens that a chunk may have; never exceeded.
         overlap: tokens that neighbouring chunks share.
         count: counts the tokens of a text; default: a fast estimate.
+        root: the folder that ``source`` is told from; default: the current one. A chunk's
+            id holds its source, so name it where a run is to be found again from
+            another folder.
         progress: called with (files done, files in all, name).
 
     Returns:
@@ -66,7 +70,7 @@ def read(
     from synthnb.documents.tokens import estimate_tokens
     from synthnb.frames import chunks_frame
 
-    result = read_documents(*paths, progress=progress)
+    result = read_documents(*paths, root=root, progress=progress)
     counter = count or estimate_tokens
     chunks = [
         chunk
@@ -202,7 +206,7 @@ async def rate(
 
     judge = judge or Judge()
     require(df, ["record_id", *judge.needs], "rate")
-    rows = rows_to_rate(df, [*judge.needs, *judge.context])
+    rows = rows_to_rate(df, [*judge.needs, *filter(None, [judge.context])])
     name = name or f"judge-{_identity(judge, provider)}"
     run = generate(judge, rows, provider, name=name, limits=limits, folder=folder)
     if show is not None:
@@ -242,22 +246,22 @@ def _check_columns(recipe: Recipe, columns: Sequence[str]) -> None:
 
 def _check_requests(recipe: Recipe, first: Sequence[Row]) -> None:
     """Raise here, in the cell, what a recipe would raise for each row later."""
-    errors = []
+    raised: list[Exception] = []
     for row in first:
         try:
             next_request(recipe, row, (), 0)
         except SynthnbError:
             raise
         except Exception as error:  # noqa: BLE001 - user code
-            errors.append(error)
-    if errors and len(errors) == len(first):
-        error = errors[0]
+            raised.append(error)
+    if raised and len(raised) == len(first):
+        cause = raised[0]
         msg = (
-            f"the recipe {recipe.step!r} raised {type(error).__name__} for the first "
-            f"rows: {error}"
+            f"the recipe {recipe.step!r} raised {type(cause).__name__} for the first "
+            f"rows: {cause}"
         )
         hint = "Mend its request(); nothing was sent."
-        raise ConfigError(msg, hint=hint) from error
+        raise ConfigError(msg, hint=hint) from cause
 
 
 def _identity(recipe: Recipe, provider: Provider | ChatClient) -> str:

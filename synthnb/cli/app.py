@@ -10,7 +10,7 @@ import typer
 
 from synthnb.cli import model as model_command
 from synthnb.cli import options as o
-from synthnb.cli.console import STOPPED, Console, finish
+from synthnb.cli.console import STOPPED, Console, finish, finish_async
 from synthnb.engine.progress import State
 from synthnb.errors import ConfigError
 
@@ -40,7 +40,7 @@ def demo(
     from synthnb.cli.demo import demo as run_demo
 
     console = Console(as_json=json)
-    summary = finish(console, lambda: run_demo(out, console))
+    summary = finish_async(console, lambda: run_demo(out, console))
     console.result(summary)
 
 
@@ -60,7 +60,7 @@ def check(
     async def work() -> Any:
         return await o.provider_of(url, preset, model, key_env, local=local).check()
 
-    report = finish(console, work)
+    report = finish_async(console, work)
     console.say(str(report))
     console.result(report.to_json())
     if not report.ok:
@@ -153,7 +153,7 @@ def generate(
         export(await run, out)
         return run
 
-    _end(console, finish(console, work), out)
+    _end(console, finish_async(console, work), out)
 
 
 @app.command()
@@ -189,7 +189,7 @@ def rate(
         )
         export(rated, out)
 
-    finish(console, work)
+    finish_async(console, work)
     _end(console, runs[0], out)
 
 

@@ -103,18 +103,14 @@ def _interrupts(run: Run, console: Console) -> Iterator[None]:
         loop.remove_signal_handler(signal.SIGINT)
 
 
-def finish(
-    console: Console, work: Callable[[], Coroutine[Any, Any, T]] | Callable[[], T]
-) -> T:
+def finish(console: Console, work: Callable[[], T]) -> T:
     """Run a command to its end; an error of ours is two lines and exit status 1."""
     import typer
 
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
-            value: Any = work()
-            if asyncio.iscoroutine(value):
-                value = asyncio.run(value)
+            return work()
     except SynthnbError as error:
         kind = type(error).__name__
         console.result({"error": kind, "message": error.message, "next": error.hint})
@@ -122,8 +118,11 @@ def finish(
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         raise typer.Exit(STOPPED) from None
-    result: T = value
-    return result
+
+
+def finish_async(console: Console, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run an asynchronous command to its end, in a loop of its own."""
+    return finish(console, lambda: asyncio.run(work()))
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:

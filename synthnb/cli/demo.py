@@ -21,8 +21,9 @@ from synthnb.recipes import QA
 if TYPE_CHECKING:
     import pandas as pd
 
-CHUNK_TOKENS = 180
-OVERLAP = 20
+    from synthnb.runtimes.models import Progress
+
+CHUNK_TOKENS = 200
 PAIRS = 2
 _SHOWN = 8
 
@@ -40,13 +41,13 @@ async def demo(out: Path, console: Console) -> dict[str, Any]:
     console.say(
         "1 of 5  Reading the handbook: a PDF, a DOCX, an HTML and a Markdown file"
     )
-    chunks = read(documents_folder(), chunk_tokens=CHUNK_TOKENS, overlap=OVERLAP)
+    folder = documents_folder()
+    chunks = read(folder, root=folder, chunk_tokens=CHUNK_TOKENS, overlap=0)
     sources = chunks["source"].nunique()
     console.say(f"        {len(chunks)} chunks from {sources} documents")
 
-    provider = Provider.local()
+    provider = Provider.local(progress=_fetching(console))
     console.say("2 of 5  Writing questions and answers with the built-in model")
-    console.say(f"        {provider.describe()}")
     recipe = QA(pairs=PAIRS)
     run = generate(recipe, chunks, provider, folder=out / "runs" / "qa")
     records = await _finish(run, console)
@@ -74,6 +75,13 @@ async def demo(out: Path, console: Console) -> dict[str, Any]:
     (out / "summary.json").write_text(text + "\n", encoding="utf-8")
     _report(console, out, kept, summary, train.rows)
     return summary
+
+
+def _fetching(console: Console) -> Progress:
+    def show(what: str, done: int, total: int) -> None:
+        console.progress(f"{what}  {done // 10**6} of {total // 10**6} MB")
+
+    return show
 
 
 async def _finish(run: Run, console: Console) -> pd.DataFrame:

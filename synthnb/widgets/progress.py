@@ -29,7 +29,7 @@ def register_formatter() -> None:
 
 def show(run: Run) -> None:
     """Show a run in the cell's output and keep it up to date until the run ends."""
-    handle: Any = DisplayHandle()
+    handle: Any = DisplayHandle()  # type: ignore[no-untyped-call]
     handle.display(bundle(run), raw=True)
     if run.state.is_final:
         return
