@@ -60,8 +60,9 @@ def read(
 
     Returns:
         One row per chunk: ``chunk_id, source, page, start, end, text, tokens``. What
-        could not be read stands in ``frame.attrs["problems"]``, what a reader must know
-        of the others in ``frame.attrs["notes"]``; both are warned of once.
+        could not be read stands in ``frame.attrs["problems"]``, what must be known of
+        the others in ``frame.attrs["notes"]``; both are warned of. Running headers and
+        the like are named in ``frame.attrs["left_out"]``.
 
     Raises:
         DocumentError: nothing readable among the paths.
@@ -83,6 +84,9 @@ def read(
     problems = [f"{p.source}: {p.reason}. {p.next_step}" for p in result.problems]
     notes = [f"{d.source}: {note}" for d in result.documents for note in d.notes]
     frame.attrs["problems"], frame.attrs["notes"] = problems, notes
+    frame.attrs["left_out"] = [
+        f"{d.source}: {part}" for d in result.documents for part in d.left_out
+    ]
     for text in (*problems, *notes):
         warnings.warn(text, stacklevel=2)
     return frame

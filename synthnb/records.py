@@ -73,6 +73,8 @@ class Document:
     media_type: str = "text/plain"
     notes: tuple[str, ...] = ()
     """What a reader of the data must know: "page 3 looks scanned", "decoded as cp1252"."""
+    left_out: tuple[str, ...] = ()
+    """What a reader of the text would not miss: running headers, link targets."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,7 +150,7 @@ def main() -> None:
     }
     for name, data in documents.items():
         (TARGET / name).write_bytes(data)
-        print(f"{len(data):>7,} bytes  {TARGET / name}")  # noqa: T201 - a script
+        print(f"{len(data):>7,} bytes  {TARGET / name}")
 
 
 if __name__ == "__main__":

@@ -1,1 +1,26 @@
-"""Curation: checks, duplicates, grounding, and what each dropped."""
+"""Curation: rule checks, duplicates, decisions, and what is kept in the end."""
+
+from __future__ import annotations
+
+from synthnb.curation.checks import CHECKS, apply_checks
+from synthnb.curation.decisions import DecisionState, apply_decisions, replay
+from synthnb.curation.duplicates import deduplicate
+from synthnb.curation.evidence import locate_evidence
+from synthnb.curation.keep import dropped_report, keep
+from synthnb.curation.pairs import Check, Pair
+from synthnb.curation.statistics import counts
+
+__all__ = [
+    "CHECKS",
+    "Check",
+    "DecisionState",
+    "Pair",
+    "apply_checks",
+    "apply_decisions",
+    "counts",
+    "deduplicate",
+    "dropped_report",
+    "keep",
+    "locate_evidence",
+    "replay",
+]

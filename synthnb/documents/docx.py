@@ -64,4 +64,4 @@ def read_docx(data: bytes, source: str) -> Document:
         for number, name in ((images, "images"), (links, "link targets"))
         if number
     )
-    return Document(source, text, media_type=_MEDIA_TYPE, notes=(*left_out, *more))
+    return Document(source, text, (), _MEDIA_TYPE, notes=more, left_out=left_out)

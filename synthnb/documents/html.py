@@ -62,7 +62,7 @@ def read_html(data: bytes, source: str) -> Document:
     # Without an XML declaration and with a line end: both parsers would warn, or take
     # a page of one word for the name of a file.
     soup = BeautifulSoup("\n" + _XML_DECLARATION.sub("", text), "html.parser")
-    notes += _simplify(soup)
+    left_out = _simplify(soup)
     try:
         converted = HtmlConverter().convert_string(
             str(soup), strict=True, **MARKDOWN_OPTIONS
@@ -72,7 +72,9 @@ def read_html(data: bytes, source: str) -> Document:
         text = (soup.body or soup).get_text("\n", strip=True)
         notes += ("nested too deeply: read as plain text, tables and headings lost",)
     text, more = clean(tidy_markdown(text))
-    return Document(source, text, media_type="text/html", notes=(*notes, *more))
+    return Document(
+        source, text, (), "text/html", notes=(*notes, *more), left_out=left_out
+    )
 
 
 def tidy_markdown(text: str) -> str:

@@ -37,11 +37,11 @@ def read_pdf(data: bytes, source: str) -> Document:
     """
     with _PDFIUM:
         pages, notes = _extract(data)
-    kept, margin_notes = without_margins(pages)
+    kept, margins = without_margins(pages)
     text, spans = flow(kept)
     text, more = clean(text)
     return Document(
-        source, text, spans, "application/pdf", (*notes, *margin_notes, *more)
+        source, text, spans, "application/pdf", (*notes, *more), margins
     )
 
 

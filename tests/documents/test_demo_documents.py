@@ -37,7 +37,7 @@ def test_the_pdf_has_pages_and_no_running_header_in_its_text(documents):
     assert len(handbook.pages) >= 3
     assert handbook.text.count("a short handbook") == 1
     assert "Page 2" not in handbook.text
-    assert len(handbook.notes) == 2
+    assert len(handbook.left_out) == 2
 
 
 def test_the_web_page_keeps_its_table_and_loses_its_style(documents):

@@ -74,7 +74,7 @@ def test_what_is_left_out_is_counted():
         '<img src="b.png">'
     )
     assert document.text == "A link A chart"
-    assert document.notes == (
+    assert document.left_out == (
         "1 hidden elements left out",
         "2 images left out",
         "1 link targets left out",
@@ -82,7 +82,7 @@ def test_what_is_left_out_is_counted():
 
 
 def test_nothing_left_out_is_nothing_said():
-    assert read("<p>Plain.</p>").notes == ()
+    assert read("<p>Plain.</p>").left_out == ()
 
 
 def test_the_encoding_that_the_page_declares():

@@ -30,7 +30,7 @@ def test_sentences_come_out_whole(make_pdf):
         "It ends there."
     )
     assert document.media_type == "application/pdf"
-    assert document.notes == (
+    assert document.left_out == (
         "running header or footer left out on 2 pages: 'A handbook'",
     )
 

@@ -1,0 +1,27 @@
+"""ShareGPT's conversations: ``{"conversations": [{"from", "value"}, ...]}``."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING, Any
+
+from synthnb.export.base import Options, Tally, Turn, turns, write_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def write(df: pd.DataFrame, file: IO[bytes], options: Options, tally: Tally) -> None:
+    """Write one array of conversations (JSON lines where the name ends in .jsonl)."""
+    examples = (_example(turn, options) for turn in turns(df, options, tally))
+    write_json(examples, file, lines=options.lines)
+
+
+def _example(turn: Turn, options: Options) -> dict[str, Any]:
+    conversation = [
+        {"from": "human", "value": turn.prompt},
+        {"from": "gpt", "value": turn.thought_response},
+    ]
+    if options.system is not None:
+        conversation.insert(0, {"from": "system", "value": options.system})
+    example: dict[str, Any] = {"conversations": conversation}
+    return example | ({"metadata": turn.metadata} if options.include_provenance else {})
