@@ -47,6 +47,9 @@ class Kernel:
         while True:
             message = self.client.get_iopub_msg(timeout=timeout)
             if message["parent_header"].get("msg_id") != sent:
+                # A shown run is updated on behalf of the cell that showed it.
+                if message["msg_type"] == "update_display_data":
+                    self.take(cell, message)
                 continue
             if self.take(cell, message):
                 break
