@@ -56,12 +56,14 @@ def live(url: str, folder: Path, seconds: float | None) -> tuple[int, bool]:
             first = process.stdout.readline()
             time.sleep(seconds)
             process.send_signal(signal.SIGKILL)
-        lines = (first + process.stdout.read()).splitlines()
+        text = first + process.stdout.read()
         process.wait(60)
     finally:
         process.kill()
         process.wait()
         process.stdout.close()
+    # The kill may have torn the last line.
+    lines = text[: text.rfind("\n") + 1].splitlines()
     saved = [int(line.split()[1]) for line in lines if line.startswith("saved ")]
     return max(saved, default=0), any(line.startswith("done") for line in lines)
 

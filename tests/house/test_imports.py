@@ -43,6 +43,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "pipeline", "demo",
     ),
     "testing": (*VALUES, "providers"),
+    "__main__": ("cli",),
 }  # fmt: skip
 
 # third parties that only the named places may import, at any depth of a function

@@ -1,0 +1,6 @@
+"""``python -m synthnb``."""
+
+from synthnb.cli import main
+
+if __name__ == "__main__":
+    main()
