@@ -141,9 +141,22 @@ def answer_kind(pair: Pair) -> str | None:
     if _WHEN.search(question):
         timed = numbers(pair.answer) or set(said) & (TIME_WORDS | set(NUMBER_WORDS))
         return None if timed else "asks for a time, gets none"
-    if _WHO.search(question) and not _has_person(pair.answer):
+    return _no_person(pair) if _WHO.search(question) else None
+
+
+def _no_person(pair: Pair) -> str | None:
+    if not _has_person(pair.answer):
         return "asks for a person, gets none"
-    return None
+    short = _spelled_out(pair)
+    return f"asks who, gets what {short!r} stands for" if short else None
+
+
+def _spelled_out(pair: Pair) -> str | None:
+    """Return the abbreviation in the question whose long form the answer is."""
+    said = re.findall(r"[^\W\d_]+", pair.answer)
+    initials = "".join(word[0] for word in said if word[0].isupper())
+    asked = re.findall(r"\b[A-Z]{2,}\b", pair.question)
+    return initials if initials in asked else None
 
 
 def answer_refuses(pair: Pair) -> str | None:

@@ -164,6 +164,14 @@ def test_what_it_wrote_later_is_dropped_too():
             {"answer": "Vienna and Belgrade"},
             "stand in its evidence",
         ),
+        (
+            "answer_kind",
+            {
+                "question": "Who invented the ICPDR?",
+                "answer": "International Commission for the Protection of the Danube River",
+            },
+            "what 'ICPDR' stands for",
+        ),
     ],
 )
 def test_a_fault_is_found_and_said(check, pair, said):
@@ -210,6 +218,10 @@ def test_a_fault_is_found_and_said(check, pair, said):
         ("answer_in_question", {"question": "Is it hot or cold?", "answer": "Cold"}),
         ("answer_in_question", {"question": "Is it long?", "answer": "Yes"}),
         ("answer_kind", {"answer": "Several days"}),
+        (
+            "answer_kind",
+            {"question": "Who described MMLU?", "answer": "Dan Hendrycks"},
+        ),
         ("answer_kind", {"question": "How many are there?", "answer": "A few"}),
         (
             "answer_kind",
