@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from importlib.metadata import version
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from synthnb.config import Limits
 from synthnb.engine.jobs import iterate_jobs
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from synthnb.providers.provider import Provider
     from synthnb.recipes.judge import Judge
 
+ReadProgress: TypeAlias = Callable[[int, int, str], None]
+"""Told (files done, files in all, name of the last)."""
+
 _PEEK = 3
 _MAX_SAMPLES = 100_000
 
@@ -44,7 +47,7 @@ def read(
     overlap: int = 40,
     count: Callable[[str], int] | None = None,
     root: str | Path | None = None,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: ReadProgress | None = None,
 ) -> pd.DataFrame:
     """Read files and return their chunks.
 
@@ -56,7 +59,7 @@ def read(
         root: the folder that ``source`` is told from; default: the current one. A chunk's
             id holds its source, so name it where a run is to be found again from
             another folder.
-        progress: called with (files done, files in all, name).
+        progress: told after each file; in a notebook one is shown by default.
 
     Returns:
         One row per chunk: ``chunk_id, source, page, start, end, text, tokens``. What
@@ -71,7 +74,8 @@ def read(
     from synthnb.documents.tokens import estimate_tokens
     from synthnb.frames import chunks_frame
 
-    result = read_documents(*paths, root=root, progress=progress)
+    shown = progress or (_face.reading() if _face.reading else None)
+    result = read_documents(*paths, root=root, progress=shown)
     counter = count or estimate_tokens
     chunks = [
         chunk
@@ -216,6 +220,20 @@ async def rate(
     if show is not None:
         show(run)
     return join_ratings(df, await run, judge.fields, run.status)
+
+
+class _Face:
+    """What a face lends to the verbs: calls go down, so it puts it here itself."""
+
+    reading: Callable[[], ReadProgress] | None = None
+
+
+_face = _Face()
+
+
+def show_reading_with(make: Callable[[], ReadProgress] | None) -> None:
+    """Let a face show the progress of every ``read`` that names none of its own."""
+    _face.reading = make
 
 
 # before a run starts --------------------------------------------------------------------

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 
 def register() -> None:
-    """Let IPython show a ``Run`` as a live progress; harmless when repeated."""
+    """Let IPython show runs and reading as they go; harmless when repeated."""
+    from IPython.core.getipython import get_ipython
+
+    if get_ipython() is None:
+        return
+    from synthnb.pipeline import show_reading_with
     from synthnb.widgets.progress import register_formatter
+    from synthnb.widgets.reading import ReadingProgress
 
     register_formatter()
+    show_reading_with(ReadingProgress)

@@ -116,3 +116,16 @@ def test_a_second_kernel_is_refused_with_the_owner(ready, server, tmp_path):
     with pytest.raises(Exception, match=f"in use by process {pid} on"):
         RunStore(tmp_path / "runs" / "run").open()
     ready.run("run.stop()")
+
+
+def test_reading_many_files_shows_where_it_is(kernel, tmp_path):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for number in range(30):
+        (folder / f"{number}.txt").write_text("A sentence about a river. " * 100)
+    patient = "import synthnb.widgets.reading as r; r._SECONDS = 0"
+    assert kernel.run(patient).status == "ok"
+    cell = kernel.run("import synthnb as sn; c = sn.read('texts'); print(len(c) > 30)")
+    assert cell.text == "True\n"
+    assert cell.displays
+    assert cell.updates[-1]["text/plain"] == "30 of 30 files read"
