@@ -7,6 +7,7 @@ monitor counts and what the frame shows cannot differ.
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -73,13 +74,16 @@ def read_stored(
     return read_answer(recipe, row, completion_of(stored), earlier)
 
 
-def count_statuses(earlier: Sequence[Parsed], wanted: int) -> dict[str, int]:
-    """Return how a finished slot's rows are counted: items are ok, the rest is not."""
-    items = min(sum(len(parsed.items) for parsed in earlier), wanted)
-    counts = {str(Status.OK): items} if items else {}
-    if items < wanted:
-        status, _ = shortfall(earlier, items, wanted)
-        counts[str(status)] = wanted - items
+def count_statuses(earlier: Sequence[Parsed], wanted: int) -> Counter[str]:
+    """Return how a finished slot's rows are counted: its items, then what is missing."""
+    counts: Counter[str] = Counter()
+    for parsed in earlier:
+        items = min(len(parsed.items), wanted - counts.total())
+        if items:
+            counts[str(parsed.items_status)] += items
+    if counts.total() < wanted:
+        status, _ = shortfall(earlier, counts.total(), wanted)
+        counts[str(status)] += wanted - counts.total()
     return counts
 
 
@@ -139,7 +143,7 @@ def _slot_records(
         earlier.append(parsed)
         for item in parsed.items[: recipe.wanted - number]:
             call = _call_columns(last, parsed)
-            yield _record(base, number, item, {"status": Status.OK, **call})
+            yield _record(base, number, item, {"status": parsed.items_status, **call})
             number += 1
     if number >= recipe.wanted:
         return

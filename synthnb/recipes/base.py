@@ -23,6 +23,9 @@ class Parsed:
     repaired: bool = False
     detail: str = ""
     reasoning: str | None = None
+    items_status: Status = Status.OK
+    """What the items are worth: a text that was cut off is an item, but not an ok one;
+    the whole items of an array that was cut off are."""
 
 
 @runtime_checkable
