@@ -134,6 +134,7 @@ def generate(
         msg = f"samples is {samples}; it must be between 1 and {_MAX_SAMPLES:,}"
         raise ConfigError(msg, hint="Give the number of answers wanted for each row.")
     limits = limits or Limits()
+    recipe = _suited(recipe, provider)
     checked, total = _checked_rows(recipe, rows)
     target = _target(recipe, provider, name, folder)
     if (live := _attach(target, recipe, rows)) is not None:
@@ -174,6 +175,7 @@ async def preview(
         ProviderError: the model cannot be reached.
     """
     limits = limits or Limits()
+    recipe = _suited(recipe, provider)
     checked, _ = _checked_rows(recipe, rows)
     async with client_opener(provider, limits)() as client:
         return await preview_rows(recipe, list(islice(checked, n)), client)
@@ -251,6 +253,15 @@ def _checked_rows(recipe: Recipe, rows: Any) -> tuple[Iterator[Row], int | None]
     _check_requests(recipe, first)
     total = len(rows) if isinstance(rows, Sized) else None
     return chain(first, iterator), total
+
+
+def _suited(recipe: Recipe, provider: Provider | ChatClient) -> Recipe:
+    """Let a recipe that has forms for small and for other models take its form."""
+    suited = getattr(recipe, "suited", None)
+    if suited is None:
+        return recipe
+    settled: Recipe = suited(small=getattr(provider, "is_local", False))
+    return settled
 
 
 def _check_columns(recipe: Recipe, columns: Sequence[str]) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from synthnb.engine.replay import next_request, read_answer
 from synthnb.providers.protocol import ChatClient
 from synthnb.recipes.base import Parsed, Recipe
-from synthnb.records import Completion, Request, Row
+from synthnb.records import Completion, Message, Request, Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +31,24 @@ class Preview:
     def __str__(self) -> str:
         """Return prompts and answers as readable text."""
         lines = []
+        shown: tuple[Message, ...] = ()
         turns = zip(self.requests, self.completions, self.parsed, strict=True)
         for request, completion, parsed in turns:
-            lines += [f"[{m.role}]\n{m.content}\n" for m in request.messages]
+            # A top-up mostly repeats what was sent before: only the rest is news.
+            same = sum(
+                1 for _ in takewhile(_equal, zip(shown, request.messages, strict=False))
+            )
+            lines += [f"({same} messages as above)\n"] * bool(same)
+            shown = request.messages
+            lines += [f"[{m.role}]\n{m.content}\n" for m in shown[same:]]
             lines.append(f"[answer · {parsed.status}] {parsed.detail}".rstrip())
             lines += [completion.text, ""]
         lines += [f"item {n}: {dict(item)}" for n, item in enumerate(self.items, 1)]
         return "\n".join(lines)
+
+
+def _equal(pair: tuple[Message, Message]) -> bool:
+    return pair[0] == pair[1]
 
 
 class Previews(tuple[Preview, ...]):

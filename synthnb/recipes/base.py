@@ -66,7 +66,8 @@ class Recipe(Protocol):
         Args:
             row: the input row.
             earlier: what the slot's earlier answers gave, oldest first.
-            sample_index: 0 … samples-1; lets a recipe vary its seed.
+            sample_index: 0 … samples-1. A seed is varied by the engine, which adds
+                this number to it.
         """
         ...
 

@@ -53,7 +53,7 @@ class Judge:
             or ``"evidence"``; ``None`` shows none.
         temperature: 0 by default: the same record, the same rating.
         max_tokens: for one answer; ``None`` takes a cap that fits.
-        seed: sent as ``seed + sample_index``; ``None`` sends none.
+        seed: of the first sample; ``None`` sends none.
         instructions: added to the system prompt.
 
     Raises:
@@ -90,16 +90,18 @@ class Judge:
         object.__setattr__(self, "needs", tuple(self.needs))
 
     def request(
-        self, row: Row, earlier: Sequence[Parsed], sample_index: int
+        self,
+        row: Row,
+        earlier: Sequence[Parsed],
+        sample_index: int,  # noqa: ARG002 - the protocol's
     ) -> Request | None:
         """Return the one request for a record."""
         if earlier:
             return None
-        seed = None if self.seed is None else self.seed + sample_index
         cap = self.max_tokens or _REASON_TOKENS + 24 * len(self.criteria)
         return Request(
             (Message("system", self._system()), Message("user", self._example(row))),
-            Sampling(self.temperature, None, cap, seed),
+            Sampling(self.temperature, None, cap, self.seed),
             self._schema(),
             "rating",
         )

@@ -40,7 +40,7 @@ class Prompt:
         field: the column of the answer, where there is no ``output``.
         temperature: ``None`` leaves it to the server.
         max_tokens: for one answer; ``None`` leaves it to the server.
-        seed: sent as ``seed + sample_index``; ``None`` sends none.
+        seed: of the first sample; ``None`` sends none.
 
     Raises:
         TemplateError: a template that cannot work.
@@ -106,7 +106,10 @@ class Prompt:
         return 1
 
     def request(
-        self, row: Row, earlier: Sequence[Parsed], sample_index: int
+        self,
+        row: Row,
+        earlier: Sequence[Parsed],
+        sample_index: int,  # noqa: ARG002 - the protocol's
     ) -> Request | None:
         """Return the one request of a slot."""
         if earlier:
@@ -114,15 +117,7 @@ class Prompt:
         messages = [Message("user", self.template.render(row))]
         if self.system is not None:
             messages.insert(0, Message("system", self.system.render(row)))
-        sampling = self.sampling
-        if sampling.seed is not None:
-            sampling = Sampling(
-                sampling.temperature,
-                None,
-                sampling.max_tokens,
-                sampling.seed + sample_index,
-            )
-        return Request(tuple(messages), sampling, self.schema, self.name)
+        return Request(tuple(messages), self.sampling, self.schema, self.name)
 
     def parse(
         self,

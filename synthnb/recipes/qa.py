@@ -31,7 +31,7 @@ class QA:
     evidence was found, ``evidence_start`` and ``evidence_end`` say where, in characters
     of the document.
 
-    ``form``:
+    ``form``; by default the built-in model gets the first, every other the second:
 
     * ``"sentence"`` (measured best for small models): one pair a request. The model
       sees one sentence, the most factual ones first, with a few worked examples, and
@@ -50,12 +50,12 @@ class QA:
         max_tokens: for one answer; ``None`` takes a cap that fits the form. A model that
             reasons needs more.
         language: of the questions and answers; ``None`` = that of the text.
-        seed: sent as ``seed + sample_index``; ``None`` sends none.
+        seed: of the first sample; ``None`` sends none.
         instructions: added to the system prompt.
     """
 
     pairs: int = 3
-    form: Literal["sentence", "passage"] = "sentence"
+    form: Literal["sentence", "passage"] | None = None
     evidence: Literal["text", "number", "check"] = "text"
     top_ups: int = 2
     temperature: float | None = None
@@ -88,12 +88,18 @@ class QA:
             )
         if self.top_ups < 0:
             raise ConfigError(f"top_ups must not be negative, got {self.top_ups}")
-        if self.form not in _FORM_TEMPERATURE:
+        if self.form is not None and self.form not in _FORM_TEMPERATURE:
             raise ConfigError(f"form must be sentence or passage, not {self.form!r}")
         if self.evidence not in {"text", "number", "check"}:
             raise ConfigError(
                 f"evidence must be text, number or check, not {self.evidence!r}"
             )
+
+    def suited(self, *, small: bool) -> QA:
+        """Return the recipe with its form settled for a small model or another one."""
+        if self.form is not None:
+            return self
+        return dataclasses.replace(self, form="sentence" if small else "passage")
 
     @property
     def wanted(self) -> int:
@@ -109,16 +115,15 @@ class QA:
         if missing <= 0 or len(earlier) >= self._max_requests or not text.strip():
             return None
         made = qa_requests.make(self, text, earlier, missing, sample_index)
-        seed = None if self.seed is None else self.seed + sample_index
         return Request(
             messages=made.messages,
             sampling=Sampling(
                 temperature=self._temperature,
                 max_tokens=self.max_tokens or made.max_tokens,
-                seed=seed,
+                seed=self.seed,
             ),
             schema=made.schema,
-            schema_name="qa_pairs" if self.form == "passage" else "qa_pair",
+            schema_name="qa_pair" if self.form == "sentence" else "qa_pairs",
         )
 
     def parse(
@@ -158,7 +163,7 @@ class QA:
     def _temperature(self) -> float:
         if self.temperature is not None:
             return self.temperature
-        return _FORM_TEMPERATURE[self.form]
+        return _FORM_TEMPERATURE[self.form or "passage"]
 
     @property
     def _max_requests(self) -> int:
@@ -176,7 +181,7 @@ class _Reader:
         self._offset = start if isinstance(start, int) else 0
         self._asked = [normal(i["question"]) for p in earlier for i in p.items]
         self._missing = recipe.pairs - len(self._asked)
-        self._numbers = recipe.form == "passage" and recipe.evidence == "number"
+        self._numbers = recipe.form != "sentence" and recipe.evidence == "number"
         self._incomplete = self._repeated = self._surplus = 0
 
     @property

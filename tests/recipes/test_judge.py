@@ -31,7 +31,7 @@ def test_the_request_asks_reason_first_then_a_number_for_each_criterion():
     request = judge.request(ROW, [], 1)
     assert list(request.schema["properties"]) == ["reason", "correct", "useful"]
     assert request.schema["properties"]["correct"]["enum"] == [1, 2, 3, 4, 5]
-    assert request.sampling.seed == 2
+    assert request.sampling.seed == 1
     system, user = (message.content for message in request.messages)
     assert "- correct: it is right" in system
     assert "Anna did it." in user

@@ -60,7 +60,7 @@ def test_the_request():
         ("system", "You know all."),
         ("user", "About {{ bees }}."),
     ]
-    assert request.sampling == Sampling(0.5, None, 9, 5)
+    assert request.sampling == Sampling(0.5, None, 9, 3)
     assert request.schema is None
     assert recipe.request({"topic": "x", "field": "y"}, [parse(recipe, "a")], 0) is None
 
