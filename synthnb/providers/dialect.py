@@ -1,0 +1,192 @@
+"""What a server takes, learned from its refusals and remembered per (URL, model).
+
+A ``Form`` is one way to write a request down. A refusal leads to the next form; forms
+only ever move one way, so a request is sent again a bounded number of times, and what one
+task learned helps those whose request was refused at the same moment.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from synthnb.providers.error_bodies import Failure
+from synthnb.records import Request
+
+
+class Structured(IntEnum):
+    """How JSON is asked for, from the firmest to the loosest."""
+
+    JSON_SCHEMA = 0
+    JSON_OBJECT = 1
+    PROMPT_ONLY = 2
+
+
+_OPTIONAL = ("temperature", "top_p", "seed", "stop")
+_FORMAT = re.compile(
+    r"response_?format|json_schema|json_object|json mode|structured output|guided|"
+    r"grammar|json schema|invalid schema|schema",
+    re.IGNORECASE,
+)
+_THIS_SCHEMA = re.compile(
+    r"invalid schema|grammar|too (?:large|complex|many)|compil|unsupported keyword|"
+    r"not permitted in schema|\$ref|additionalproperties",
+    re.IGNORECASE,
+)
+_NO_OBJECT = re.compile(r"must be '?\"?json_schema", re.IGNORECASE)
+_SYSTEM = re.compile(
+    r"system (?:role|message|prompt|instruction)s?\b.{0,80}\b(?:not|un)|"
+    r"roles? must alternate|only (?:support )?user and assistant|"
+    r"developer instruction is not|no user (?:query|message)|unexpected role",
+    re.IGNORECASE | re.DOTALL,
+)
+_MAX_STEPS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to write a request down."""
+
+    structured: Structured = Structured.JSON_SCHEMA
+    completion_limit: bool = False
+    """Send ``max_completion_tokens`` instead of ``max_tokens``."""
+    fold_system: bool = False
+    """Put the system message in front of the user's."""
+    dropped: frozenset[str] = frozenset()
+    """Sampling parameters that the server does not take."""
+
+    def adapted(self, request: Request) -> tuple[str, ...]:
+        """Return what this form sends differently from what ``request`` asks."""
+        if self == _IDEAL:
+            return ()
+        notes: list[str] = []
+        if request.schema is not None and self.structured:
+            notes.append(self.structured.name.lower())
+        if self.fold_system and any(m.role == "system" for m in request.messages):
+            notes.append("system_folded")
+        notes += [
+            f"no_{name}"
+            for name in _OPTIONAL
+            if name in self.dropped
+            and getattr(request.sampling, name) not in (None, ())
+        ]
+        return tuple(notes)
+
+    def describe(self) -> tuple[str, ...]:
+        """Return what was learned, for people."""
+        notes = [] if not self.structured else [self.structured.name.lower()]
+        notes += ["max_completion_tokens"] * self.completion_limit
+        notes += ["system_folded"] * self.fold_system
+        return (*notes, *(f"no_{name}" for name in sorted(self.dropped)))
+
+    def union(self, other: Form) -> Form:
+        """Return the form that heeds what either has learned."""
+        return Form(
+            max(self.structured, other.structured),
+            self.completion_limit or other.completion_limit,
+            self.fold_system or other.fold_system,
+            self.dropped | other.dropped,
+        )
+
+    def after(self, failure: Failure, request: Request) -> Form | None:
+        """Return the form to try after a refusal; ``None`` if it teaches nothing."""
+        if failure.status not in _REFUSALS or failure.is_context:
+            return None
+        return (
+            self._after_limit(failure, request)
+            or self._after_parameter(failure, request)
+            or self._after_format(failure, request)
+            or self._after_system(failure, request)
+        )
+
+    def _after_limit(self, failure: Failure, request: Request) -> Form | None:
+        if self.completion_limit or request.sampling.max_tokens is None:
+            return None
+        named = failure.param == "max_tokens" and failure.refuses_parameter
+        told = "max_completion_tokens" in failure.message and failure.refuses_parameter
+        return replace(self, completion_limit=True) if named or told else None
+
+    def _after_parameter(self, failure: Failure, request: Request) -> Form | None:
+        for name in _OPTIONAL:
+            if name in self.dropped or getattr(request.sampling, name) in (None, ()):
+                continue
+            named = failure.param == name or (
+                not failure.param
+                and re.search(rf"\b{name}\b", failure.message) is not None
+            )
+            if named and failure.refuses_parameter:
+                return replace(self, dropped=self.dropped | {name})
+        return None
+
+    def _after_format(self, failure: Failure, request: Request) -> Form | None:
+        if request.schema is None or self.structured is Structured.PROMPT_ONLY:
+            return None
+        about = failure.param.startswith("response_format") or _FORMAT.search(
+            failure.message
+        )
+        if not about:
+            return None
+        following = Structured(self.structured + 1)
+        if _NO_OBJECT.search(failure.message) or failure.code == "extra_forbidden":
+            following = Structured.PROMPT_ONLY
+        return replace(self, structured=following)
+
+    def _after_system(self, failure: Failure, request: Request) -> Form | None:
+        if self.fold_system or not any(m.role == "system" for m in request.messages):
+            return None
+        if not _SYSTEM.search(failure.message):
+            return None
+        return replace(self, fold_system=True)
+
+
+_REFUSALS = frozenset({400, 404, 415, 422, 500, 501})
+_IDEAL = Form()
+
+
+class Dialect:
+    """What is known about one server and model; shared by all clients of the process."""
+
+    __slots__ = ("form",)
+    max_steps = _MAX_STEPS
+
+    def __init__(self, form: Form = _IDEAL) -> None:
+        """Start from a form; the ideal one asks for all that a request wants."""
+        self.form = form
+
+    def learn(self, failure: Failure, request: Request, sent: Form) -> Form | None:
+        """Return the form in which to send the refused request at once, if any.
+
+        What says something about the server is remembered. A complaint about this very
+        schema (too large, a keyword the grammar lacks) changes only this request.
+
+        Args:
+            failure: what the server said.
+            request: the request that it refused.
+            sent: the form in which it was sent; another task may have learned since.
+        """
+        following = sent.after(failure, request)
+        if following is None:
+            return None
+        changed_format = following.structured != sent.structured
+        if changed_format and _THIS_SCHEMA.search(failure.message):
+            return following
+        self.form = self.form.union(following)
+        return self.form.union(following)
+
+    def ignores_response_format(self) -> None:
+        """Note that the server takes ``response_format`` and does nothing with it."""
+        self.form = self.form.union(Form(structured=Structured.PROMPT_ONLY))
+
+
+_known: dict[tuple[str, str], Dialect] = {}
+
+
+def dialect_of(base_url: str, model: str) -> Dialect:
+    """Return the process's one dialect of a server and model."""
+    return _known.setdefault((base_url, model), Dialect())
+
+
+def forget_dialects() -> None:
+    """Forget all that was learned, as a new process would."""
+    _known.clear()
