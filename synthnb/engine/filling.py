@@ -10,7 +10,8 @@ from synthnb.engine.jobs import Job
 from synthnb.engine.progress import Progress
 from synthnb.engine.replay import (
     FINAL_REFUSAL,
-    count_statuses,
+    count_items,
+    count_missing,
     next_request,
     read_stored,
 )
@@ -72,8 +73,19 @@ class Filler:
                 outcome = await self._caller.call(slot, job.row, request, earlier)
             earlier.append(outcome.parsed)
             final = outcome.final
-        self._progress.by_status.update(count_statuses(earlier, self._recipe.wanted))
+            self._count(earlier)
+        self._count(earlier, ended=True)
         return sent
+
+    def _count(self, earlier: list[Parsed], *, ended: bool = False) -> None:
+        """Count rows as they come: the items of the last answer, at the end the rest."""
+        wanted = self._recipe.wanted
+        if ended:
+            new = count_missing(earlier, wanted)
+        else:
+            before = count_items(earlier[:-1], wanted)
+            new = count_items(earlier, wanted) - before
+        self._progress.by_status.update(new)
 
     def _slot(
         self, work: Work, round_: int, request: Request

@@ -18,6 +18,9 @@ from synthnb.recipes.base import Parsed, Recipe
 from synthnb.records import Completion, Request, Row, Status, Usage
 from synthnb.store import RunStore, StoredResult, StoredSlot
 
+CUT_PROMPT = "prompt_cut_by_server"
+"""Mark of the client in ``Completion.adapted``: fewer prompt tokens than were sent."""
+
 FINAL_REFUSAL = "error"
 """``finish_reason`` of a result that stands for a final error, not for an answer."""
 
@@ -42,12 +45,20 @@ def next_request(
 def read_answer(
     recipe: Recipe, row: Row, completion: Completion, earlier: Sequence[Parsed]
 ) -> Parsed:
-    """Let the recipe parse an answer; a recipe that raises costs this row only."""
+    """Let the recipe parse an answer; a recipe that raises costs this row only.
+
+    An answer to a prompt that the server cut without a word is none to what was asked.
+    """
     try:
-        return recipe.parse(row, completion, earlier)
+        parsed = recipe.parse(row, completion, earlier)
     except Exception as error:  # noqa: BLE001 - user code: any failure is this row's
         detail = f"the recipe's parse raised {type(error).__name__}: {error}"
         return Parsed(Status.SCHEMA, detail=detail)
+    if CUT_PROMPT not in completion.adapted:
+        return parsed
+    cut = Status.CONTEXT
+    detail = "the server cut the prompt to its context without saying so"
+    return dataclasses.replace(parsed, status=cut, items_status=cut, detail=detail)
 
 
 def completion_of(stored: StoredResult) -> Completion:
@@ -74,17 +85,22 @@ def read_stored(
     return read_answer(recipe, row, completion_of(stored), earlier)
 
 
-def count_statuses(earlier: Sequence[Parsed], wanted: int) -> Counter[str]:
-    """Return how a finished slot's rows are counted: its items, then what is missing."""
+def count_items(earlier: Sequence[Parsed], wanted: int) -> Counter[str]:
+    """Return how a slot's items are counted by status, ``wanted`` of them at most."""
     counts: Counter[str] = Counter()
     for parsed in earlier:
-        items = min(len(parsed.items), wanted - counts.total())
-        if items:
+        if items := min(len(parsed.items), wanted - counts.total()):
             counts[str(parsed.items_status)] += items
-    if counts.total() < wanted:
-        status, _ = shortfall(earlier, counts.total(), wanted)
-        counts[str(status)] += wanted - counts.total()
     return counts
+
+
+def count_missing(earlier: Sequence[Parsed], wanted: int) -> Counter[str]:
+    """Return how the rows are counted that a finished slot did not give."""
+    there = count_items(earlier, wanted).total()
+    if there >= wanted:
+        return Counter()
+    status, _ = shortfall(earlier, there, wanted)
+    return Counter({str(status): wanted - there})
 
 
 def shortfall(earlier: Sequence[Parsed], items: int, wanted: int) -> tuple[Status, str]:

@@ -471,3 +471,30 @@ def test_a_run_started_in_a_script_may_be_awaited_elsewhere(echo, puppet):
 async def test_samples_out_of_range_are_refused(echo, puppet):
     with pytest.raises(ConfigError, match="samples"):
         generate(echo(), rows(1), puppet(), samples=0)
+
+
+async def test_an_answer_to_a_prompt_that_was_cut_is_not_ok(echo, puppet):
+    cut = Completion("x", adapted=("prompt_cut_by_server",))
+    run = generate(echo(), rows(1), puppet(lambda _: cut), name="cut")
+    df = await run
+    assert list(df["status"]) == ["context"]
+    assert list(df["answer"]) == ["x"]
+    assert "cut the prompt" in df["detail"].iloc[0]
+    assert run.status == {"context": 1}
+
+
+async def test_rows_are_counted_as_they_come(echo, puppet):
+    gate = asyncio.Event()
+
+    async def later():
+        await gate.wait()
+        return "b"
+
+    client = puppet(lambda text: later() if "again" in text else "a")
+    run = generate(echo(wanted=2, top_ups=1), rows(1), client, name="come")
+    while not client.in_flight or len(client.asked) < 2:
+        await asyncio.sleep(0.001)
+    assert run.status == {"ok": 1}
+    gate.set()
+    await run
+    assert run.status == {"ok": 2}
