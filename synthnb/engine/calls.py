@@ -12,13 +12,13 @@ from synthnb.config import Limits
 from synthnb.engine.events import Answered, Event, Failed, Retried
 from synthnb.engine.gate import Gate
 from synthnb.engine.progress import Progress
-from synthnb.engine.replay import FINAL_REFUSAL, read_answer
+from synthnb.engine.replay import FINAL_REFUSAL, read_answer, stored_form
 from synthnb.engine.retry import Wait, next_wait
 from synthnb.errors import ConnectError, ProviderError
 from synthnb.providers.protocol import ChatClient
 from synthnb.recipes.base import Parsed, Recipe
 from synthnb.records import Completion, Request, Row, Status
-from synthnb.store import AttemptRow, ResultRow, RunStore, SlotRow
+from synthnb.store import AttemptRow, ResultRow, RunStore, SlotRow, StoredResult
 
 _LARGE = 200_000
 """Characters from which on an answer is parsed in a thread, off the notebook's loop."""
@@ -167,27 +167,13 @@ class Caller:
         """
         self._emit(Failed(slot.row_id, error))
         if error.status.is_answer:
-            self._put_result(slot, error)
+            refusal = StoredResult(
+                str(error.status), error.message, finish_reason=FINAL_REFUSAL
+            )
+            now = datetime.now(UTC).isoformat(timespec="milliseconds")
+            row = ResultRow(slot.id, slot.request_key, refusal, now)
+            self._store.put_result(row)
         return Outcome(Parsed(error.status, detail=error.message), final=True)
-
-    def _put_result(self, slot: SlotRow, error: ProviderError) -> None:
-        result = ResultRow(
-            slot_id=slot.id,
-            request_key=slot.request_key,
-            status=str(error.status),
-            detail=error.message,
-            text="",
-            reasoning=None,
-            finish_reason=FINAL_REFUSAL,
-            model=None,
-            request_id=None,
-            prompt_tokens=None,
-            completion_tokens=None,
-            estimated=False,
-            adapted="",
-            created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        )
-        self._store.put_result(result)
 
     async def _parse(
         self, row: Row, completion: Completion, earlier: Sequence[Parsed]
@@ -207,23 +193,8 @@ class Caller:
         completion: Completion,
         parsed: Parsed,
     ) -> None:
-        usage = completion.usage
-        result = ResultRow(
-            slot_id=slot.id,
-            request_key=slot.request_key,
-            status=str(parsed.status),
-            detail=parsed.detail,
-            text=completion.text,
-            reasoning=completion.reasoning,
-            finish_reason=completion.finish_reason,
-            model=completion.model,
-            request_id=completion.request_id,
-            prompt_tokens=usage.prompt_tokens,
-            completion_tokens=usage.completion_tokens,
-            estimated=usage.estimated,
-            adapted=",".join(completion.adapted),
-            created_at=attempt.started_at,
-        )
+        answer = stored_form(completion, parsed)
+        result = ResultRow(slot.id, slot.request_key, answer, attempt.started_at)
         attempt = attempt._replace(status=str(parsed.status), detail=parsed.detail)
         self._store.put_attempt(attempt, result, ticket=1)
         self._emit(Answered(slot.row_id, parsed))

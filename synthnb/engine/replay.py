@@ -61,6 +61,23 @@ def read_answer(
     return dataclasses.replace(parsed, status=cut, items_status=cut, detail=detail)
 
 
+def stored_form(completion: Completion, parsed: Parsed) -> StoredResult:
+    """Return an answer as the ledger keeps it; ``completion_of`` is the way back."""
+    return StoredResult(
+        status=str(parsed.status),
+        detail=parsed.detail,
+        text=completion.text,
+        reasoning=completion.reasoning,
+        finish_reason=completion.finish_reason,
+        model=completion.model,
+        request_id=completion.request_id,
+        prompt_tokens=completion.usage.prompt_tokens,
+        completion_tokens=completion.usage.completion_tokens,
+        estimated=completion.usage.estimated,
+        adapted=",".join(completion.adapted),
+    )
+
+
 def completion_of(stored: StoredResult) -> Completion:
     """Return the stored answer as it came."""
     return Completion(

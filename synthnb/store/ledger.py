@@ -269,8 +269,9 @@ def _clean_row(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _clean_result(result: ResultRow) -> tuple[Any, ...]:
-    text = _clean(result.text)
-    if text is not result.text:
-        marks = [*filter(None, [result.adapted]), "surrogates_replaced"]
-        result = result._replace(text=text, adapted=",".join(marks))
-    return _clean_row(result)
+    answer = result.answer
+    text = _clean(answer.text)
+    if text is not answer.text:
+        marks = [*filter(None, [answer.adapted]), "surrogates_replaced"]
+        answer = answer._replace(text=text, adapted=",".join(marks))
+    return (result.slot_id, result.request_key, *_clean_row(answer), result.created_at)

@@ -33,39 +33,29 @@ class AttemptRow(NamedTuple):
     endpoint: str
 
 
+class StoredResult(NamedTuple):
+    """The answer of a slot to one request, or why there can be none."""
+
+    status: str
+    detail: str = ""
+    text: str = ""
+    reasoning: str | None = None
+    finish_reason: str | None = None
+    model: str | None = None
+    request_id: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    estimated: bool = False
+    adapted: str = ""
+
+
 class ResultRow(NamedTuple):
-    """The answer of a slot to one request; the first one wins."""
+    """An answer on its way into the ledger; the first one of a slot wins."""
 
     slot_id: int
     request_key: str
-    status: str
-    detail: str
-    text: str
-    reasoning: str | None
-    finish_reason: str | None
-    model: str | None
-    request_id: str | None
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    estimated: bool
-    adapted: str
+    answer: StoredResult
     created_at: str
-
-
-class StoredResult(NamedTuple):
-    """What a read gives of a result."""
-
-    status: str
-    detail: str
-    text: str
-    reasoning: str | None
-    finish_reason: str | None
-    model: str | None
-    request_id: str | None
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    estimated: bool
-    adapted: str
 
 
 class StoredSlot(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 
 import pytest
 
@@ -18,7 +17,6 @@ from synthnb.errors import (
     RateLimitError,
     RequestTimeoutError,
     ServerError,
-    StoreLockedError,
 )
 from synthnb.pipeline import generate, preview
 from synthnb.records import Completion
@@ -40,22 +38,6 @@ async def test_every_row_is_answered_in_order_and_carries_its_input(echo, puppet
     assert run.state is State.DONE
     assert run.status == {"ok": 50}
     assert run.progress.saved == 50
-
-
-async def test_generate_returns_before_anything_is_answered(echo, puppet):
-    gate = asyncio.Event()
-
-    async def later():
-        await gate.wait()
-        return "x"
-
-    run = generate(echo(), rows(3), puppet(lambda _: later()), name="later")
-    assert run.state is State.CONNECTING
-    await asyncio.sleep(0.02)
-    assert run.progress.in_flight == 3
-    assert len(run.frame()) == 0
-    gate.set()
-    assert len(await run) == 3
 
 
 async def test_the_same_call_again_buys_nothing(echo, puppet):
@@ -315,93 +297,6 @@ async def test_the_callers_frame_may_change_meanwhile(echo, puppet):
     assert list((await run)["answer"]) == [f"t{i}" for i in range(100)]
 
 
-async def test_pause_sends_nothing_and_resume_goes_on(echo, puppet):
-    async def slow():
-        await asyncio.sleep(0.002)
-        return "x"
-
-    client = puppet(lambda _: slow())
-    run = generate(echo(), rows(200), client, name="pause")
-    while run.progress.done < 20:
-        await asyncio.sleep(0.001)
-    run.pause()
-    assert run.state is State.PAUSED
-    await asyncio.sleep(0.03)
-    asked = len(client.asked)
-    await asyncio.sleep(0.03)
-    assert len(client.asked) == asked < 200
-    run.resume()
-    assert len(await run) == 200
-
-
-async def test_stop_keeps_what_is_in_flight_and_the_rest_follows_later(echo, puppet):
-    async def slow():
-        await asyncio.sleep(0.01)
-        return "x"
-
-    run = generate(echo(), rows(200), puppet(lambda _: slow()), name="stop")
-    while run.progress.done < 20:
-        await asyncio.sleep(0.001)
-    run.stop()
-    df = await run
-    assert run.state is State.STOPPED
-    assert run.progress.requests == run.progress.done == len(df) < 200
-    client = puppet()
-    assert len(await generate(echo(), rows(200), client, name="stop")) == 200
-    assert len(client.asked) == 200 - len(df)
-
-
-async def test_a_second_stop_drops_what_is_in_flight(echo, puppet):
-    async def forever():
-        await asyncio.sleep(100)
-
-    run = generate(echo(), rows(20), puppet(lambda _: forever()), name="stop2")
-    while run.progress.in_flight < 8:
-        await asyncio.sleep(0.001)
-    run.stop()
-    run.stop()
-    df = await run
-    assert run.state is State.STOPPED
-    assert set(df["status"]) == {"cancelled"}
-    assert run.progress.in_flight == 0
-
-
-async def test_an_interrupted_cell_stops_the_run_and_leaves_no_task(echo, puppet):
-    async def slow():
-        await asyncio.sleep(0.02)
-        return "x"
-
-    run = generate(echo(), rows(500), puppet(lambda _: slow()), name="interrupt")
-    cell = asyncio.ensure_future(run._wait())
-    await asyncio.sleep(0.05)
-    cell.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await cell
-    await run
-    assert run.state is State.STOPPED
-    assert len(asyncio.all_tasks()) == 1
-
-
-async def test_the_same_cell_while_it_works_attaches(echo, puppet):
-    data = rows(50)
-    run = generate(echo(), data, puppet(), name="twice")
-    assert generate(echo(), data, puppet(), name="twice") is run
-    with pytest.raises(StoreLockedError, match="still at work in this kernel"):
-        generate(echo(prompt="other"), data, puppet(), name="twice")
-    await run
-
-
-async def test_a_listener_that_fails_does_not_matter(echo, puppet):
-    heard = []
-    run = generate(echo(), rows(5), puppet(), name="events")
-    run.subscribe(lambda event: 1 / 0)
-    run.subscribe(heard.append)
-    await run
-    names = [type(event).__name__ for event in heard]
-    assert names.count("Answered") == 5
-    assert heard[-1].state is State.DONE
-
-
 async def test_a_fault_of_the_client_fails_its_row_only(echo, puppet):
     def answer(text):
         return KeyError("bug") if text == "t1" else text
@@ -429,43 +324,6 @@ async def test_preview_shows_prompts_and_answers_and_stores_nothing(
     assert not (tmp_path / "home").exists()
     with pytest.raises(ServerError, match="boom"):
         await preview(echo(), rows(1), puppet(lambda _: ServerError("boom")))
-
-
-def test_a_script_without_a_loop_waits(echo, puppet):
-    run = generate(echo(), rows(30), puppet(), name="script")
-    assert len(run.wait()) == 30
-    assert repr(run).startswith("Run 'script': done · 30 of 30 rows · 30 ok")
-
-
-def test_wait_gives_up_after_its_timeout_and_the_run_goes_on(echo, puppet):
-    let_go = threading.Event()
-
-    async def blocked():
-        while not let_go.is_set():
-            await asyncio.sleep(0.001)
-        return "x"
-
-    run = generate(echo(), rows(3), puppet(lambda _: blocked()), name="timeout")
-    with pytest.raises(TimeoutError):
-        run.wait(timeout=0.02)
-    let_go.set()
-    assert len(run.wait()) == 3
-
-
-def test_wait_raises_what_ended_the_run(echo, puppet):
-    run = generate(echo(), rows(3), puppet(lambda _: AuthError("no")), name="waiterr")
-    with pytest.raises(AuthError, match="no"):
-        run.wait()
-
-
-def test_a_run_started_in_a_script_may_be_awaited_elsewhere(echo, puppet):
-    run = generate(echo(), rows(3), puppet(), name="elsewhere")
-
-    async def main():
-        return await run
-
-    with asyncio.Runner() as runner:
-        assert len(runner.run(main())) == 3
 
 
 async def test_samples_out_of_range_are_refused(echo, puppet):

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from synthnb.errors import StoreError, StoreLockedError, StoreVersionError
-from synthnb.store import AttemptRow, ResultRow, RunStore, SlotRow
+from synthnb.store import AttemptRow, ResultRow, RunStore, SlotRow, StoredResult
 from synthnb.store.writer import Entry, Writer
 
 
@@ -28,24 +28,9 @@ def attempt(slot_id, key="k1", status="ok", tokens=3):
     )
 
 
-def result(slot_id, key="k1", text="answer", **changes):
-    base = ResultRow(
-        slot_id,
-        key,
-        "ok",
-        "",
-        text,
-        None,
-        "stop",
-        "m",
-        "id",
-        3,
-        3,
-        estimated=False,
-        adapted="",
-        created_at="t",
-    )
-    return base._replace(**changes)
+def result(slot_id, key="k1", text="answer", adapted=""):
+    answer = StoredResult("ok", text=text, finish_reason="stop", adapted=adapted)
+    return ResultRow(slot_id, key, answer, "t")
 
 
 @pytest.fixture
