@@ -48,6 +48,7 @@ async def demo(out: Path, console: Console) -> dict[str, Any]:
 
     provider = Provider.local(progress=_fetching(console))
     console.say("2 of 5  Writing questions and answers with the built-in model")
+    console.say(f"        {provider.describe()}")
     recipe = QA(pairs=PAIRS)
     run = generate(recipe, chunks, provider, folder=out / "runs" / "qa")
     records = await _finish(run, console)

@@ -240,5 +240,5 @@ def _report(found: _Findings, provider: Provider) -> CheckReport:
         context=found.context,
         dialect=found.dialect,
         origins=dict(provider.origins),
-        notes=provider.notes,
+        notes=(*provider.notes, *([provider.describe()] if provider.is_local else [])),
     )

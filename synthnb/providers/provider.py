@@ -204,6 +204,11 @@ class Provider:
     def _launcher(self) -> Launcher | None:
         return None if self._local is None else make_launcher(*self._local)
 
+    def describe(self) -> str:
+        """Return one line for people: the model, and where it is or will be started."""
+        launcher = self._launcher()
+        return repr(self) if launcher is None else launcher.describe()
+
     @classmethod
     def _make(cls, **values: Any) -> Provider:
         provider = cls.__new__(cls)
