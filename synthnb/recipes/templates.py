@@ -38,7 +38,7 @@ class PromptTemplate:
             is not in ``fields``.
     """
 
-    __slots__ = ("_compiled", "fields", "text")
+    __slots__ = ("_compiled", "_is_plain", "fields", "text")
 
     def __init__(self, text: str, fields: Iterable[str] | None = None) -> None:
         if len(text) > MAX_TEMPLATE_CHARS:
@@ -48,6 +48,8 @@ class PromptTemplate:
             )
         self.text = text
         self._compiled, self.fields = _compile(text)
+        # Nothing to fill in: the text is its own rendering.
+        self._is_plain = not any(mark in text for mark in ("{{", "{%", "{#"))
         if fields is not None:
             self.check(fields)
 
@@ -71,6 +73,8 @@ class PromptTemplate:
             TemplateError: a field is missing, something forbidden was tried, or the
                 result is too large.
         """
+        if self._is_plain:
+            return self.text
         from synthnb.recipes.sandbox import TICK, budget
 
         values = {name: _plain(row[name]) for name in self.fields if name in row}

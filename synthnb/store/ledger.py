@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from synthnb.errors import StoreError
 from synthnb.store import schema
 from synthnb.store.connection import connect, journal_mode, translate
@@ -116,8 +118,7 @@ class RunStore:
         """Record that an answer is wanted, with its input row where it is new."""
         statements: list[tuple[str, tuple[Any, ...]]] = [(schema.PUT_SLOT, slot)]
         if row is not None:
-            data = json.dumps(dict(row), ensure_ascii=False, default=str)
-            statements.append((schema.PUT_INPUT, (slot.row_id, _clean(data))))
+            statements.append((schema.PUT_INPUT, (slot.row_id, _as_json(row))))
         self._put(Entry(statements))
 
     def put_attempt(
@@ -127,16 +128,14 @@ class RunStore:
 
         The first answer of a slot wins: a later one adds its attempt only.
         """
-        statements: list[tuple[str, tuple[Any, ...]]] = [
-            (schema.PUT_ATTEMPT, _clean_row(attempt))
-        ]
+        statements: list[tuple[str, tuple[Any, ...]]] = [(schema.PUT_ATTEMPT, attempt)]
         if result is not None:
-            statements.append((schema.PUT_RESULT, _clean_result(result)))
+            statements.append((schema.PUT_RESULT, _flat(result)))
         self._put(Entry(statements, ticket))
 
     def put_result(self, result: ResultRow) -> None:
         """Record a final refusal, whose attempt is already recorded."""
-        self._put(Entry([(schema.PUT_RESULT, _clean_result(result))]))
+        self._put(Entry([(schema.PUT_RESULT, _flat(result))]))
 
     def put_meta(self, key: str, value: str) -> None:
         """Record a fact about the run as a whole."""
@@ -255,23 +254,12 @@ class _Reading:
             raise translate(error, self._path) from error
 
 
-def _clean(text: str) -> str:
-    """Replace lone surrogates, which UTF-8 (and so SQLite) cannot hold, by U+FFFD."""
+def _as_json(row: Mapping[str, Any]) -> str:
     try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+        return orjson.dumps(row, default=str).decode()
+    except orjson.JSONEncodeError:  # a lone surrogate, a very large integer
+        return json.dumps(dict(row), ensure_ascii=False, default=str)
 
 
-def _clean_row(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(_clean(value) if isinstance(value, str) else value for value in row)
-
-
-def _clean_result(result: ResultRow) -> tuple[Any, ...]:
-    answer = result.answer
-    text = _clean(answer.text)
-    if text is not answer.text:
-        marks = [*filter(None, [answer.adapted]), "surrogates_replaced"]
-        answer = answer._replace(text=text, adapted=",".join(marks))
-    return (result.slot_id, result.request_key, *_clean_row(answer), result.created_at)
+def _flat(result: ResultRow) -> tuple[Any, ...]:
+    return (result.slot_id, result.request_key, *result.answer, result.created_at)

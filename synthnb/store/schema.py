@@ -51,6 +51,8 @@ PUT_RESULT = (
     " reasoning, finish_reason, model, request_id, prompt_tokens, completion_tokens,"
     " estimated, adapted, created_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 )
+RESULT_ADAPTED = 12
+"""Place of ``adapted`` among the values of ``PUT_RESULT``."""
 PUT_META = "INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)"
 
 _RESULT_COLUMNS = (

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from synthnb.errors import StoreError
 from synthnb.store.connection import connect, is_full, is_io, translate
+from synthnb.store.surrogates import mend
 
 MAX_GROUP = 256
 _RETRY_SECONDS = 0.5
@@ -157,6 +158,13 @@ class Writer(threading.Thread):
         for entry in group:
             for sql, values in entry.statements:
                 by_sql.setdefault(sql, []).append(values)
+        try:
+            self._insert(by_sql)
+        except UnicodeEncodeError:
+            self._roll_back()
+            self._insert({s: [mend(s, row) for row in r] for s, r in by_sql.items()})
+
+    def _insert(self, by_sql: dict[str, list[tuple[Any, ...]]]) -> None:
         self._db.execute("BEGIN IMMEDIATE")
         for sql, rows in by_sql.items():
             self._db.executemany(sql, rows)
