@@ -40,9 +40,7 @@ def read_pdf(data: bytes, source: str) -> Document:
     kept, margins = without_margins(pages)
     text, spans = flow(kept)
     text, more = clean(text)
-    return Document(
-        source, text, spans, "application/pdf", (*notes, *more), margins
-    )
+    return Document(source, text, spans, "application/pdf", (*notes, *more), margins)
 
 
 def _extract(data: bytes) -> tuple[list[PageLines], list[str]]:
