@@ -22,6 +22,7 @@ class Gate:
         self.paused = False
         self.stopped = False
         self.disk_trouble = False
+        self._broken: Exception | None = None
 
     def pause(self) -> None:
         """Send nothing new until ``resume``."""
@@ -35,6 +36,11 @@ class Gate:
     def set_disk_trouble(self, *, waiting: bool) -> None:
         """Buy no more answers while the ledger cannot be written."""
         self.disk_trouble = waiting
+        self._changed.set()
+
+    def break_with(self, error: Exception) -> None:
+        """Let everybody who comes or waits fail with ``error``."""
+        self._broken = error
         self._changed.set()
 
     def stop(self) -> None:
@@ -56,10 +62,13 @@ class Gate:
 
         Raises:
             StopDispatchError: the run was stopped meanwhile.
+            Exception: what ``break_with`` was called with.
         """
         loop = asyncio.get_running_loop()
         own = loop.time() + at_least if at_least > 0 else 0.0
         while True:
+            if self._broken is not None:
+                raise self._broken
             if self.stopped:
                 raise StopDispatchError
             closed = self.paused or self.disk_trouble

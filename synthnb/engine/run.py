@@ -330,6 +330,10 @@ class Run:
         self._call(lambda: self._show_trouble(error))
 
     def _show_trouble(self, error: StoreError | None) -> None:
+        if error is not None and self._store.has_failed:
+            # Nothing more can be saved, so nothing more is bought.
+            self._gate.break_with(error)
+            return
         self._gate.set_disk_trouble(waiting=error is not None)
         self.progress.note = f"waiting: {error.message}" if error else ""
         if error is not None:

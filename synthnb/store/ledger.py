@@ -109,6 +109,11 @@ class RunStore:
         """Entries handed over and not yet committed."""
         return self._writer.pending if self._writer else 0
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether writing has ended for good; ``close`` then says why."""
+        return self._writer is not None and self._writer.error is not None
+
     def new_slot_id(self) -> int:
         """Return the next free slot id; ids rise, so inserts append to the table."""
         slot_id, self._next_id = self._next_id, self._next_id + 1

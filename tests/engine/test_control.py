@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import threading
 
 import pytest
 
 from synthnb.engine.progress import State
-from synthnb.errors import AuthError, StoreLockedError
+from synthnb.errors import AuthError, StoreError, StoreLockedError
 from synthnb.pipeline import generate
 
 
@@ -154,3 +155,17 @@ def test_a_run_started_in_a_script_may_be_awaited_elsewhere(echo, puppet):
 
     with asyncio.Runner() as runner:
         assert len(runner.run(main())) == 3
+
+
+async def test_a_ledger_that_breaks_ends_the_run_even_when_all_wait(echo, puppet):
+    def broken(group):
+        raise sqlite3.DatabaseError("database disk image is malformed")
+
+    run = generate(echo(), rows(500), puppet(), name="broken")
+    run.pause()
+    run._store._writer._write = broken
+    run._store.put_meta("any", "thing")
+    with pytest.raises(StoreError, match="malformed"):
+        await asyncio.wait_for(run.finished(), 5)
+    assert run.state is State.ERROR
+    assert len(asyncio.all_tasks()) == 1
