@@ -203,7 +203,8 @@ async def rate(
         name: the rating run's name.
         limits: as for ``generate``.
         folder: where the rating run lives; default ``runs/<name>``.
-        show: called with the rating run as soon as it works, e.g. ``display``.
+        show: called with the rating run as soon as it works; in a notebook its progress
+            is shown by default.
 
     Returns:
         ``df`` with ``rating``, ``rating_reason`` and the judge's other columns, empty
@@ -219,8 +220,8 @@ async def rate(
     rows = rows_to_rate(df, [*judge.needs, *filter(None, [judge.context])])
     name = name or f"judge-{_identity(judge, provider)}"
     run = generate(judge, rows, provider, name=name, limits=limits, folder=folder)
-    if show is not None:
-        show(run)
+    if (shown := show or _face.rating) is not None:
+        shown(run)
     return join_ratings(df, await run, judge.fields, run.status)
 
 
@@ -228,14 +229,19 @@ class _Face:
     """What a face lends to the verbs: calls go down, so it puts it here itself."""
 
     reading: Callable[[], ReadProgress] | None = None
+    rating: Callable[[Run], object] | None = None
 
 
 _face = _Face()
 
 
-def show_reading_with(make: Callable[[], ReadProgress] | None) -> None:
-    """Let a face show the progress of every ``read`` that names none of its own."""
-    _face.reading = make
+def show_with(
+    *,
+    reading: Callable[[], ReadProgress] | None,
+    rating: Callable[[Run], object] | None,
+) -> None:
+    """Let a face show every ``read`` and ``rate`` that is given nothing to show it."""
+    _face.reading, _face.rating = reading, rating
 
 
 # before a run starts --------------------------------------------------------------------

@@ -9,9 +9,9 @@ def register() -> None:
 
     if get_ipython() is None:
         return
-    from synthnb.pipeline import show_reading_with
-    from synthnb.widgets.progress import register_formatter
+    from synthnb.pipeline import show_with
+    from synthnb.widgets.progress import register_formatter, show
     from synthnb.widgets.reading import ReadingProgress
 
     register_formatter()
-    show_reading_with(ReadingProgress)
+    show_with(reading=ReadingProgress, rating=show)

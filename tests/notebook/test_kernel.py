@@ -129,3 +129,15 @@ def test_reading_many_files_shows_where_it_is(kernel, tmp_path):
     assert cell.text == "True\n"
     assert cell.displays
     assert cell.updates[-1]["text/plain"] == "30 of 30 files read"
+
+
+def test_rating_shows_its_progress(ready):
+    code = (
+        "import pandas as pd\n"
+        "df = pd.DataFrame({'record_id': ['a'], 'question': ['q?'], 'answer': ['x']})\n"
+        "rated = await sn.rate(df, provider, name='judge')\n"
+        "print(rated['rating'].notna().all())"
+    )
+    cell = ready.run(code)
+    assert cell.text == "True\n", cell.error
+    assert "Run 'judge'" in cell.displays[0]["text/plain"]
