@@ -52,6 +52,7 @@ check: $(VENV)/.ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy tests/typing/api.py
 	$(BIN)/codespell
 	$(BIN)/python -m pytest -q tests/house
 
