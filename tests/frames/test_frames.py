@@ -208,7 +208,7 @@ class Point:
         (np.bool_(True), True),  # noqa: FBT003
         (np.str_("a"), "a"),
         (pd.NaT, None),
-        (np.datetime64("NaT"), None),
+        (np.datetime64("NaT", "s"), None),
         (np.datetime64("2026-01-02"), "2026-01-02"),
         (datetime(2026, 1, 2, tzinfo=UTC), "2026-01-02T00:00:00+00:00"),
         (Status.OK, "ok"),
