@@ -26,14 +26,20 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
         db = sqlite3.connect(
             path, timeout=30.0, isolation_level=None, check_same_thread=False
         )
+    except sqlite3.Error as error:
+        raise translate(error, path) from error
+    try:
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if write:
             _check_version(path, version)
             _set_up(db, path)
         else:
             db.execute("PRAGMA query_only=1")
-    except sqlite3.Error as error:
-        raise translate(error, path) from error
+    except BaseException as error:
+        db.close()
+        if isinstance(error, sqlite3.Error):
+            raise translate(error, path) from error
+        raise
     return db
 
 
