@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from synthnb.engine.occurrences import Occurrences
 from synthnb.errors import FrameError
 from synthnb.fingerprint import row_hash
 from synthnb.records import Row
@@ -33,11 +34,10 @@ def iterate_jobs(
     Raises:
         FrameError: a row lacks the named id column.
     """
-    seen: dict[str, int] = {}
+    seen = Occurrences()
     for ordinal, row in enumerate(rows):
         base = _base_id(row, id_column)
-        occurrence = seen.get(base, 0)
-        seen[base] = occurrence + 1
+        occurrence = seen.count(base)
         row_id = f"{base}#{occurrence}" if occurrence else base
         for sample_index in range(samples):
             yield Job(ordinal, row_id, sample_index, row)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import tracemalloc
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from synthnb.config import Retry
 from synthnb.engine.gate import Gate, StopDispatchError
 from synthnb.engine.jobs import iterate_jobs
+from synthnb.engine.occurrences import Occurrences
 from synthnb.engine.progress import Progress, State, clock
 from synthnb.engine.retry import next_wait
 from synthnb.engine.troubles import group
@@ -44,6 +47,25 @@ class TestJobs:
         rows = [{"record_id": "r", "chunk_id": "c"}, {"chunk_id": "c"}]
         jobs = list(iterate_jobs(rows, samples=1, id_column=None))
         assert [job.row_id for job in jobs] == ["r", "c"]
+
+
+class TestOccurrences:
+    @given(st.lists(st.sampled_from("abcdefgh") | st.text(max_size=2)))
+    def test_it_counts_like_a_counter(self, keys):
+        seen, plain = Occurrences(), Counter()
+        for key in keys:
+            assert seen.count(key) == plain[key]
+            plain[key] += 1
+
+    def test_many_ids_cost_few_bytes_each(self):
+        tracemalloc.start()
+        try:
+            seen = Occurrences()
+            assert sum(seen.count(f"row {n}") for n in range(200_000)) == 0
+            used, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert used / 200_000 < 12
 
 
 class TestRetry:
