@@ -171,6 +171,27 @@ def test_ctrl_c_stops_kindly_and_the_command_goes_on_later(folder):
         assert told["ok"] == told["requests"] == server.stats()["requests"] < 3000
 
 
+def test_models_are_listed_with_size_and_licence(folder, monkeypatch):
+    monkeypatch.setenv("SYNTHNB_CACHE", str(folder / "cache"))
+    listed = call("model", "list")
+    assert listed.exit_code == 0
+    assert "smollm2-135m-instruct" in listed.stdout
+    assert "Apache-2.0" in listed.stdout
+
+
+def test_a_model_file_is_taken_into_the_cache_and_a_wrong_one_is_not(
+    folder, monkeypatch
+):
+    monkeypatch.setenv("SYNTHNB_CACHE", str(folder / "cache"))
+    (folder / "mine.gguf").write_bytes(b"GGUF and more")
+    told = last_json(call("model", "pull", "mine.gguf", "--json"))
+    assert Path(told["path"]).read_bytes() == b"GGUF and more"
+    (folder / "wrong.gguf").write_bytes(b"no model")
+    wrong = call("model", "pull", "wrong.gguf")
+    assert wrong.exit_code == 1
+    assert "wrong.gguf" in wrong.stderr
+
+
 @pytest.mark.parametrize(
     ("text", "shown"),
     [

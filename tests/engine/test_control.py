@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sqlite3
+import subprocess
+import sys
 import threading
+import time
 
 import pytest
 
 from synthnb.engine.progress import State
 from synthnb.errors import AuthError, StoreError, StoreLockedError
 from synthnb.pipeline import generate
+from synthnb.testing import fault_process
 
 
 def rows(n):
@@ -169,3 +174,36 @@ async def test_a_ledger_that_breaks_ends_the_run_even_when_all_wait(echo, puppet
         await asyncio.wait_for(run.finished(), 5)
     assert run.state is State.ERROR
     assert len(asyncio.all_tasks()) == 1
+
+
+SCRIPT = """
+import sys
+import synthnb as sn
+provider = sn.Provider(sys.argv[1], model="fault-model")
+rows = [{"text": f"#R{n}#"} for n in range(5000)]
+limits = sn.Limits(max_concurrency=4)
+run = sn.generate(sn.Prompt("{{ text }}"), rows, provider, name="s", limits=limits)
+try:
+    run.wait()
+except KeyboardInterrupt:
+    print(run.state, run.progress.in_flight, run.progress.saved, run.progress.requests)
+    raise
+"""
+
+
+def test_ctrl_c_in_a_script_saves_what_is_in_flight():
+    with fault_process("--latency", "0.05", "--max-seconds", "60") as server:
+        process = subprocess.Popen(
+            [sys.executable, "-c", SCRIPT, server.base_url],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        deadline = time.monotonic() + 30
+        while server.stats()["requests"] < 12 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        state, in_flight, saved, requests = out.split()
+        assert (state, in_flight) == ("stopped", "0")
+        assert saved == requests
+        assert int(requests) == server.stats()["requests"] < 5000
+        assert "KeyboardInterrupt" in err

@@ -251,6 +251,44 @@ class TestWriter:
             writer.close()
         assert committed == []
 
+    def failing_io(self, writer, times):
+        write, left = writer._write, iter(range(times))
+
+        def fail_at_first(group):
+            if next(left, None) is not None:
+                error = sqlite3.OperationalError("disk I/O error")
+                error.sqlite_errorname = "SQLITE_IOERR_WRITE"
+                raise error
+            write(group)
+
+        writer._write = fail_at_first
+
+    def test_an_io_error_reopens_and_checks_before_it_goes_on(self, parts, monkeypatch):
+        monkeypatch.setattr("synthnb.store.writer._RETRY_SECONDS", 0.001)
+        writer, committed, troubles = parts
+        self.failing_io(writer, 2)
+        before = writer._db
+        writer.put(self.entry())
+        writer.start()
+        writer.flush()
+        assert committed == [1]
+        assert writer._db is not before
+        assert "I/O" in troubles[0].message
+        assert troubles[1] is None
+        writer.close()
+
+    def test_io_errors_without_end_end_it(self, parts, monkeypatch):
+        monkeypatch.setattr("synthnb.store.writer._RETRY_SECONDS", 0.001)
+        writer, committed, _ = parts
+        self.failing_io(writer, 100)
+        writer.put(self.entry())
+        writer.start()
+        with pytest.raises(
+            StoreError, match=r"disk I/O error.*1 entries were not saved"
+        ):
+            writer.flush()
+        assert committed == []
+
     def test_an_error_that_will_not_pass_ends_it(self, parts):
         writer, _, troubles = parts
         writer.put(Entry([("INSERT INTO missing VALUES (1)", ())], 1))
