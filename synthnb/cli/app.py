@@ -10,7 +10,7 @@ import typer
 
 from synthnb.cli import model as model_command
 from synthnb.cli import options as o
-from synthnb.cli.console import STOPPED, Console, finish, finish_async
+from synthnb.cli.console import STOPPED, Console, Watcher, finish, finish_async
 from synthnb.engine.progress import State
 from synthnb.errors import ConfigError
 
@@ -175,22 +175,22 @@ def rate(
     from synthnb.export import export
 
     console = Console(as_json=json)
-    runs: list[Run] = []
 
-    async def work() -> None:
+    async def work() -> Run:
         provider = o.provider_of(url, preset, model, key_env, local=local)
         limits = o.limits_of(concurrency)
+        watcher = Watcher(console)
         rated = await pipeline.rate(
             o.load_table(records),
             provider,
             name=name,
             limits=limits,
-            show=runs.append,
+            show=watcher,
         )
         export(rated, out)
+        return await watcher.ended()
 
-    finish_async(console, work)
-    _end(console, runs[0], out)
+    _end(console, finish_async(console, work), out)
 
 
 @app.command()

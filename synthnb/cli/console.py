@@ -6,6 +6,7 @@ import asyncio
 import json
 import signal
 import sys
+import time
 import unicodedata
 import warnings
 from collections.abc import Callable, Coroutine, Iterator
@@ -21,6 +22,7 @@ STOPPED = 130
 """Exit status after Ctrl-C, as shells expect it."""
 _SECONDS = 0.5
 _QUIET_SECONDS = 10.0
+_LOG_SECONDS = 1.0
 
 
 def printable(text: object) -> str:
@@ -42,6 +44,7 @@ class Console:
     def __init__(self, *, as_json: bool) -> None:
         """Keep quiet for machines; speak to people."""
         self.as_json = as_json
+        self._last_line, self._last_time = "", 0.0
         self._live = sys.stderr.isatty() and not as_json
 
     def say(self, text: str = "") -> None:
@@ -63,8 +66,13 @@ class Console:
                 file=sys.stderr,
                 flush=True,
             )
-        elif not self.as_json:
+        elif not self.as_json and (end or self._is_news(line)):
+            self._last_line, self._last_time = line, time.monotonic()
             print(f"  {line}", flush=True)
+
+    def _is_news(self, line: str) -> bool:
+        waited = time.monotonic() - self._last_time
+        return line != self._last_line and waited > _LOG_SECONDS
 
     async def watch(self, run: Run) -> None:
         """Show a run until it ends; Ctrl-C stops it kindly, twice at once."""
@@ -76,6 +84,28 @@ class Console:
                 if not waiter.done():
                     self.progress(printable(run.progress.line(run.state)))
         self.progress(printable(run.progress.line(run.state)), end=True)
+
+
+class Watcher:
+    """Watches a run that somebody else awaits: what ``rate`` takes as ``show``."""
+
+    def __init__(self, console: Console) -> None:
+        """Wait to be handed a run."""
+        self._console = console
+        self._task: asyncio.Task[None] | None = None
+        self._run: Run | None = None
+
+    def __call__(self, run: Run) -> None:
+        """Begin to watch."""
+        self._run = run
+        self._task = asyncio.get_running_loop().create_task(self._console.watch(run))
+
+    async def ended(self) -> Run:
+        """Return the run once its last line is printed."""
+        assert self._task is not None
+        assert self._run is not None
+        await self._task
+        return self._run
 
 
 async def _ended(run: Run) -> None:

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from synthnb.cli.console import Console, printable
+from synthnb.cli.console import Console, Watcher, printable
 from synthnb.curation import apply_checks, deduplicate, keep
 from synthnb.demo import documents_folder
 from synthnb.engine.progress import State, clock
@@ -56,11 +56,9 @@ async def demo(out: Path, console: Console) -> dict[str, Any]:
     console.say(
         "3 of 5  Rating each row with the same model (135M parameters: mostly noise)"
     )
-    judged: list[Run] = []
-    records = await rate(
-        records, provider, folder=out / "runs" / "judge", show=judged.append
-    )
-    console.progress(printable(judged[0].progress.line(judged[0].state)), end=True)
+    watcher = Watcher(console)
+    records = await rate(records, provider, folder=out / "runs" / "judge", show=watcher)
+    judged = await watcher.ended()
 
     console.say("4 of 5  Checking by rule, looking for duplicates")
     records = deduplicate(apply_checks(records), on="question")
@@ -71,7 +69,7 @@ async def demo(out: Path, console: Console) -> dict[str, Any]:
     console.say("5 of 5  Exporting")
     train = export(kept, out / "train.jsonl", format="chatml")
     export(records, out / "records.parquet")
-    summary = _summary(records, kept, [run, judged[0]], time.monotonic() - began)
+    summary = _summary(records, kept, [run, judged], time.monotonic() - began)
     text = json.dumps(summary, ensure_ascii=False, indent=2)
     (out / "summary.json").write_text(text + "\n", encoding="utf-8")
     _report(console, out, kept, summary, train.rows)
@@ -121,11 +119,12 @@ def _report(
     console: Console, out: Path, kept: pd.DataFrame, summary: dict[str, Any], rows: int
 ) -> None:
     console.say()
-    for row in kept.head(_SHOWN).to_dict("records"):
+    # A few from every part of the documents, not the first few of one.
+    sample = kept.iloc[:: max(1, -(-len(kept) // _SHOWN))]
+    for row in sample.to_dict("records"):
         console.say(f"  Q  {printable(row['question'])}")
         console.say(f"  A  {printable(row['answer'])}   ({printable(row['source'])})")
-    more = len(kept) - _SHOWN
-    if more > 0:
+    if more := len(kept) - len(sample):
         console.say(f"  … and {more} more")
     statuses = ", ".join(f"{n} {status}" for status, n in summary["by_status"].items())
     speed = summary["tokens_per_second"]
