@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from importlib.metadata import version
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from synthnb.config import Limits
 from synthnb.engine.jobs import iterate_jobs
@@ -115,7 +115,8 @@ def generate(
     Args:
         recipe: what to ask for each row, e.g. ``QA(pairs=3)``.
         rows: a DataFrame, an Arrow table, mappings, or any iterator of them (read
-            lazily, so a million rows cost no memory).
+            lazily, so a million rows cost no memory; on the run's loop, so one that
+            waits for something else holds up the run).
         provider: where the model is; a ``ChatClient`` of your own works too.
         name: the run's name and folder; default: from the recipe and the model.
         samples: answers wanted for each row; each is a request of its own.
@@ -135,10 +136,15 @@ def generate(
         raise ConfigError(msg, hint="Give the number of answers wanted for each row.")
     limits = limits or Limits()
     recipe = _suited(recipe, provider)
-    checked, total = _checked_rows(recipe, rows)
     target = _target(recipe, provider, name, folder)
-    if (live := _attach(target, recipe, rows)) is not None:
+    description = _description(recipe, provider, limits, samples)
+    # Not the endpoint: an embedded model's is known only once it works.
+    said = [description[key] for key in ("recipe", "model", "limits", "samples")]
+    call = _Call(rows, [*said, id_column])
+    # Before the rows are looked at: an iterator's first rows belong to the live run.
+    if (live := _attach(target, call)) is not None:
         return live
+    checked, total = _checked_rows(recipe, rows)
     preflight = getattr(provider, "preflight", None)
     if preflight is not None:
         preflight()
@@ -152,9 +158,8 @@ def generate(
         open_client=client_opener(provider, limits),
         limits=limits,
     )
-    run.start()
-    store.write_recipe(_description(recipe, provider, limits, samples))
-    _remember(target, run, rows)
+    run.start(description)
+    _remember(target, run, call)
     return run
 
 
@@ -174,6 +179,9 @@ async def preview(
         FrameError, TemplateError: as ``generate``.
         ProviderError: the model cannot be reached.
     """
+    if n < 1:
+        msg = f"n is {n}; a preview needs at least one row"
+        raise ConfigError(msg, hint="Give the number of rows to try, e.g. n=3.")
     limits = limits or Limits()
     recipe = _suited(recipe, provider)
     checked, _ = _checked_rows(recipe, rows)
@@ -342,34 +350,42 @@ def client_opener(provider: Provider | ChatClient, limits: Limits) -> OpenClient
 
 # runs of this process that are still at work ----------------------------------------------
 
-_live: dict[Path, tuple[Run, Any]] = {}
+
+class _Call(NamedTuple):
+    """What ``generate`` was asked for: the rows themselves, and all that is said."""
+
+    rows: Any
+    settings: Sequence[Any]
 
 
-def _attach(target: Path, recipe: Recipe, rows: Any) -> Run | None:
+_live: dict[Path, tuple[Run, _Call]] = {}
+
+
+def _attach(target: Path, call: _Call) -> Run | None:
     """Return the run that already does just this, if it is still at work here.
 
     Raises:
-        StoreLockedError: one with another recipe or other rows works in that folder.
+        StoreLockedError: one with other rows, prompts or settings works in that folder.
     """
-    run, its_rows = _live.get(target, (None, None))
-    if run is None or run.state.is_final:
+    run, its = _live.get(target, (None, None))
+    if run is None or its is None or run.state.is_final:
         return None
-    if its_rows is rows and run.recipe.to_json() == recipe.to_json():
+    if its.rows is call.rows and its.settings == call.settings:
         return run
-    msg = (
-        f"run {run.name!r} is still at work in this kernel, with other rows or prompts"
-    )
+    what = "rows" if its.rows is not call.rows else "prompts or settings"
+    msg = f"run {run.name!r} is still at work in this kernel, with other {what}"
     hint = (
         "Wait for it (await run), stop it (run.stop()), or give this one another name."
     )
     raise StoreLockedError(msg, hint=hint)
 
 
-def _remember(target: Path, run: Run, rows: Any) -> None:
-    _live[target] = (run, rows)
+def _remember(target: Path, run: Run, call: _Call) -> None:
+    _live[target] = (run, call)
 
     def forget(_: object) -> None:
         if run.state.is_final and _live.get(target, (None,))[0] is run:
             del _live[target]
 
     run.subscribe(forget)
+    forget(None)  # a run in a thread may have ended before it was listened to

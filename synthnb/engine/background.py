@@ -19,7 +19,10 @@ def loop_in_thread() -> asyncio.AbstractEventLoop:
             thread = threading.Thread(
                 target=loop.run_forever, name="synthnb-loop", daemon=True
             )
+            turning = threading.Event()
+            loop.call_soon(turning.set)
             thread.start()
+            turning.wait()
             _loops["loop"] = loop
         return loop
 

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from synthnb.config import Limits
 from synthnb.engine.events import Answered, Event, Failed, Retried
@@ -106,7 +106,7 @@ class Caller:
             )
 
         try:
-            completion = await self.client.complete(request)
+            completion = _checked(await self.client.complete(request))
         except ProviderError as error:
             self._store.put_attempt(row(error.status, error), None)
             raise
@@ -198,3 +198,15 @@ class Caller:
         attempt = attempt._replace(status=str(parsed.status), detail=parsed.detail)
         self._store.put_attempt(attempt, result, ticket=1)
         self._emit(Answered(slot.row_id, parsed))
+
+
+def _checked(completion: Any) -> Completion:
+    """Find a foreign client's fault here, where it costs one row.
+
+    Raises:
+        TypeError: it is no ``Completion``, or its text is none.
+    """
+    if isinstance(completion, Completion) and isinstance(completion.text, str):
+        return completion
+    msg = "the client gave no Completion with a text"
+    raise TypeError(msg)

@@ -43,6 +43,8 @@ class Filler:
         self._caller = caller
         self._store = store
         self._progress = progress
+        self.interrupted: dict[tuple[str, int], int] = {}
+        """Slots left half-way (row id, sample), with the items counted so far."""
 
     async def fill(self, work: Work) -> bool:
         """Fill one slot; return whether anything had to be sent.
@@ -51,9 +53,16 @@ class Filler:
             StopDispatchError: the run was stopped before the slot was full.
             ProviderError: an error that stops the whole run.
         """
-        job, sent = work.job, False
         earlier: list[Parsed] = []
-        final = False
+        try:
+            return await self._fill(work, earlier)
+        except BaseException:
+            counted = count_items(earlier, self._recipe.wanted).total()
+            self.interrupted[work.job.row_id, work.job.sample_index] = counted
+            raise
+
+    async def _fill(self, work: Work, earlier: list[Parsed]) -> bool:
+        job, sent, final = work.job, False, False
         while not final:
             try:
                 request = next_request(self._recipe, job.row, earlier, job.sample_index)
@@ -107,8 +116,9 @@ class Filler:
             generation=self._store.generation,
             ordinal=job.ordinal,
         )
-        is_new_row = found is None and round_ == 0 and job.sample_index == 0
-        self._store.put_slot(slot, job.row if is_new_row else None)
+        # Known rows too: under the same id a row may have another text by now.
+        is_first = round_ == 0 and job.sample_index == 0
+        self._store.put_slot(slot, job.row if is_first else None)
         return slot, found[1] if found else {}
 
     def _recall(

@@ -29,7 +29,8 @@ def iterate_jobs(
 
     ``row_id`` is the id column's value (default: ``record_id`` or ``chunk_id`` where a
     row has one), else the hash of the row's content. Equal ids get an occurrence number,
-    so the same row twice is two rows, and the same two on the next run.
+    so the same row twice is two rows, and the same two on the next run. An id that looks
+    like a numbered one (``a#1``) never shares its slot with it.
 
     Raises:
         FrameError: a row lacks the named id column.
@@ -37,8 +38,10 @@ def iterate_jobs(
     seen = Occurrences()
     for ordinal, row in enumerate(rows):
         base = _base_id(row, id_column)
-        occurrence = seen.count(base)
-        row_id = f"{base}#{occurrence}" if occurrence else base
+        row_id, occurrence = base, seen.count(base)
+        while occurrence:
+            row_id = f"{base}#{occurrence}"
+            occurrence = occurrence + 1 if seen.count(row_id) else 0
         for sample_index in range(samples):
             yield Job(ordinal, row_id, sample_index, row)
 
@@ -52,8 +55,13 @@ def _base_id(row: Row, id_column: str | None) -> str:
                 "Fill the column, or leave id_column out: rows then get ids by content."
             )
             raise FrameError(msg, hint=hint)
-        return str(value)
+        return _storable(str(value))
     for name in _ID_COLUMNS:
         if row.get(name):
-            return str(row[name])
+            return _storable(str(row[name]))
     return row_hash(row)
+
+
+def _storable(text: str) -> str:
+    """Write lone surrogates as escapes: the ledger's text is UTF-8, and ids differ."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -34,12 +34,19 @@ def next_request(
 
     Five samples of one prompt with one seed would be the same answer five times.
     """
-    request = recipe.request(row, earlier, sample_index)
+    request = _checked_request(recipe.request(row, earlier, sample_index))
     if request is None or not sample_index or request.sampling.seed is None:
         return request
     seed = request.sampling.seed + sample_index
     sampling = dataclasses.replace(request.sampling, seed=seed)
     return dataclasses.replace(request, sampling=sampling)
+
+
+def _checked_request(request: Any) -> Request | None:
+    if request is None or isinstance(request, Request):
+        return request
+    msg = f"request() gave a {type(request).__name__}, not a Request or None"
+    raise TypeError(msg)
 
 
 def read_answer(
@@ -50,7 +57,7 @@ def read_answer(
     An answer to a prompt that the server cut without a word is none to what was asked.
     """
     try:
-        parsed = recipe.parse(row, completion, earlier)
+        parsed = _checked(recipe.parse(row, completion, earlier))
     except Exception as error:  # noqa: BLE001 - user code: any failure is this row's
         detail = f"the recipe's parse raised {type(error).__name__}: {error}"
         return Parsed(Status.SCHEMA, detail=detail)
@@ -59,6 +66,26 @@ def read_answer(
     cut = Status.CONTEXT
     detail = "the server cut the prompt to its context without saying so"
     return dataclasses.replace(parsed, status=cut, items_status=cut, detail=detail)
+
+
+def _checked(parsed: Any) -> Parsed:
+    """Find here, and not when the frame is built, what a recipe's own parse got wrong.
+
+    Raises:
+        TypeError: it is no ``Parsed``, or its items are no mappings.
+    """
+    if not isinstance(parsed, Parsed):
+        msg = f"it gave a {type(parsed).__name__}, not a Parsed"
+        raise TypeError(msg)
+    items: Any = parsed.items
+    if not isinstance(items, tuple | list):
+        msg = f"its items are a {type(items).__name__}, not a tuple"
+        raise TypeError(msg)
+    for item in items:
+        if not isinstance(item, Mapping):
+            msg = f"an item is a {type(item).__name__}, not a mapping of fields"
+            raise TypeError(msg)
+    return parsed
 
 
 def stored_form(completion: Completion, parsed: Parsed) -> StoredResult:
@@ -146,6 +173,32 @@ def replay(recipe: Recipe, store: RunStore, *, final: bool) -> Iterator[dict[str
             yield from _records_of(recipe, store, batch, final=final)
             batch = []
     yield from _records_of(recipe, store, batch, final=final)
+
+
+def count_interrupted(
+    recipe: Recipe, store: RunStore, interrupted: Mapping[tuple[str, int], int]
+) -> Counter[str]:
+    """Count the rows that ``replay`` shows of slots that a stop left half-way.
+
+    Args:
+        recipe: the recipe that reads the answers.
+        store: the ledger.
+        interrupted: (row id, sample) → items that are counted already.
+    """
+    counts: Counter[str] = Counter()
+    keys = list(interrupted)
+    for at in range(0, len(keys), _BATCH):
+        ids = list(dict.fromkeys(row_id for row_id, _ in keys[at : at + _BATCH]))
+        slots = store.slots(recipe.step, row_ids=ids)
+        grouped = groupby(slots, key=lambda slot: (slot.row_id, slot.sample_index))
+        batch = [list(rounds) for key, rounds in grouped if key in interrupted]
+        seen: Counter[tuple[str, int]] = Counter()
+        for record in _records_of(recipe, store, batch, final=True):
+            key = record["row_id"], record["sample_index"]
+            seen[key] += 1
+            if seen[key] > interrupted[key]:
+                counts[str(record["status"])] += 1
+    return counts
 
 
 def _records_of(

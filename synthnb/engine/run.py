@@ -5,7 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterator,
+    Mapping,
+)
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +27,7 @@ from synthnb.engine.gate import Gate
 from synthnb.engine.jobs import Job
 from synthnb.engine.nesting import wait_nested
 from synthnb.engine.progress import Progress, State
-from synthnb.engine.replay import replay
+from synthnb.engine.replay import count_interrupted, replay
 from synthnb.engine.scheduler import Scheduler
 from synthnb.engine.usage import RunUsage
 from synthnb.errors import RunError, StoreError, SynthnbError
@@ -69,6 +76,8 @@ class Run:
         self._state = State.CONNECTING
         self._gate = Gate()
         self._listeners: list[Callable[[Event], None]] = []
+        self._filler: Filler | None = None
+        self._worker: asyncio.Task[None] | None = None
         self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._finished: Future[None] = Future()
@@ -77,8 +86,12 @@ class Run:
 
     # life ------------------------------------------------------------------------------
 
-    def start(self) -> None:
+    def start(self, description: Mapping[str, Any] | None = None) -> None:
         """Take the ledger and begin in the running loop, else in a thread's own.
+
+        Args:
+            description: what ``recipe.json`` says of this call; written first, so that
+                nothing is bought where it cannot be.
 
         Raises:
             StoreError: the folder cannot be used; nothing was sent.
@@ -88,28 +101,71 @@ class Run:
         except RuntimeError:
             self._loop = loop_in_thread()
         self._store.open(on_commit=self._committed, on_trouble=self._troubled)
+        if description is not None:
+            try:
+                self._store.write_recipe(description)
+            except BaseException:
+                self._store.close()
+                raise
         self._call(self._begin)
 
     def _begin(self) -> None:
-        self._task = asyncio.get_running_loop().create_task(self._live())
+        # The work is a task of its own: a stop cancels that, never the run's ending.
+        loop = asyncio.get_running_loop()
+        self._worker = loop.create_task(self._work_or_stop())
+        self._task = loop.create_task(self._live(self._worker))
+        self._task.add_done_callback(self._settle)
 
-    async def _live(self) -> None:
+    async def _live(self, worker: asyncio.Task[None]) -> None:
         ticker = asyncio.create_task(self._tick())
-        error: BaseException | None = None
         try:
-            await self._work()
-        except asyncio.CancelledError:
-            self._gate.stop()
-        except SynthnbError as caught:
-            error = caught
-        except Exception as caught:  # noqa: BLE001 - kept for whoever awaits the run
-            error = caught
+            await asyncio.wait([worker])
+        except asyncio.CancelledError:  # the loop is about to be closed
+            worker.cancel()
+            await asyncio.wait([worker])
+        error = self._error_of(worker)
         try:
-            await asyncio.to_thread(self._store.close)
+            await asyncio.to_thread(self._close)
         except StoreError as caught:
             error = error or caught
         ticker.cancel()
         self._finish(error)
+
+    def _error_of(self, worker: asyncio.Task[None]) -> BaseException | None:
+        """Return what ended the work early, if it was no stop."""
+        if not worker.cancelled():
+            return worker.exception()
+        self._gate.stop()
+        return None
+
+    def _close(self) -> None:
+        """Close the ledger, and count what it says of slots that were left half-way."""
+        self._store.close()
+        if self._filler and self._filler.interrupted:
+            left = self._filler.interrupted
+            counts = count_interrupted(self.recipe, self._store, left)
+            self.progress.by_status.update(counts)
+
+    def _settle(self, _: object) -> None:
+        """End a run whose task could not: its loop was closed before it was through."""
+        if self._finished.done():
+            return
+        self._gate.stop()
+        self._store.abandon()
+        error: BaseException | None = None
+        try:
+            self._store.close()
+        except StoreError as caught:
+            error = caught
+        self._finish(error)
+
+    async def _work_or_stop(self) -> None:
+        try:
+            await self._work()
+        except (KeyboardInterrupt, SystemExit):
+            # Ctrl-C hit one of our tasks. asyncio has handed it to whoever runs the
+            # loop; handed on once more it would break that one's cleaning up.
+            self._gate.stop()
 
     async def _work(self) -> None:
         async with self._open_client() as client:
@@ -124,7 +180,7 @@ class Run:
                 limits=self._limits,
                 emit=self._emit,
             )
-            filler = Filler(self.recipe, caller, store, progress)
+            filler = self._filler = Filler(self.recipe, caller, store, progress)
             width = self._limits.max_concurrency or client.default_concurrency
             step = self.recipe.step
             scheduler = Scheduler(
@@ -178,10 +234,10 @@ class Run:
             self._set_state(State.RUNNING)
 
     def _stop(self) -> None:
-        if self._state.is_final or self._task is None:
+        if self._state.is_final or self._worker is None:
             return
         if self._gate.stopped or self._state is State.CONNECTING:
-            self._task.cancel()
+            self._worker.cancel()
         if self._gate.disk_trouble:
             self._store.abandon()
         self._gate.stop()
@@ -205,12 +261,20 @@ class Run:
         Raises:
             SynthnbError: what ended the run early.
         """
+        await self._reach_end(None)
+
+    async def _reach_end(self, timeout: float | None) -> None:  # noqa: ASYNC109 - a cancelled wait stops the run, one that timed out does not
+        end = asyncio.wrap_future(self._finished)
         try:
-            await asyncio.shield(asyncio.wrap_future(self._finished))
+            await asyncio.wait([end], timeout=timeout)
         except asyncio.CancelledError:
             # The cell was interrupted: stop buying, let what is in flight arrive.
             self.stop()
             raise
+        if not end.done():
+            msg = f"run {self.name!r} is not finished after {timeout:g} s; it goes on"
+            raise TimeoutError(msg)
+        end.result()
 
     def wait(self, timeout: float | None = None) -> pd.DataFrame:
         """Wait synchronously, in a script or in a cell, and return the frame.
@@ -228,10 +292,25 @@ class Run:
             here = asyncio.get_running_loop()
         except RuntimeError:
             here = None
-        if here is not None and here is self._loop:
-            return wait_nested(here, asyncio.wait_for(self._wait(), timeout))
-        self._block(timeout)
+        loop = self._loop
+        if self._finished.done() or loop is None or loop.is_closed():
+            self._block(timeout)
+        elif here is loop:
+            self._drive(lambda: wait_nested(loop, self._reach_end(timeout)))
+        elif here is None and not loop.is_running():
+            # The loop of an earlier `asyncio.Runner.run` or cell of IPython's shell:
+            # it stands still until somebody turns it.
+            self._drive(lambda: loop.run_until_complete(self._reach_end(timeout)))
+        else:
+            self._block(timeout)
         return self.frame()
+
+    def _drive(self, turn: Callable[[], None]) -> None:
+        try:
+            turn()
+        except KeyboardInterrupt:
+            self.stop()
+            raise
 
     def _block(self, timeout: float | None) -> None:
         try:
@@ -352,7 +431,8 @@ class Run:
         if running is loop:
             function()
         elif not loop.is_closed():
-            loop.call_soon_threadsafe(function)
+            with contextlib.suppress(RuntimeError):  # closed in this very moment
+                loop.call_soon_threadsafe(function)
 
 
 @contextlib.asynccontextmanager

@@ -18,6 +18,7 @@ from synthnb.engine.jobs import Job
 from synthnb.store import RunStore
 
 _FEED = 64
+"""Rows that are looked up in the ledger at once."""
 _SLICE_SECONDS = 0.02
 _MAX_PENDING = 2048
 
@@ -52,6 +53,7 @@ class Scheduler:
         self._step = step
         self._width = width
         self._queue: asyncio.Queue[Work | None] = asyncio.Queue(width)
+        self._unreadable: Exception | None = None
 
     async def run(self) -> None:
         """Fill all slots, or all that can be before a stop.
@@ -59,6 +61,8 @@ class Scheduler:
         Raises:
             ProviderError: one that every other request would meet as well.
             StoreError: the ledger failed for good.
+            Exception: what the caller's own rows raised, after the rows before it were
+                answered.
         """
         try:
             async with asyncio.TaskGroup() as group:
@@ -68,10 +72,28 @@ class Scheduler:
         except BaseExceptionGroup as errors:
             # The first error is the cause; the others are its echo in other workers.
             raise errors.exceptions[0] from None
+        if self._unreadable is not None:
+            raise self._unreadable
+
+    def _take(self) -> list[Job]:
+        """Take the next rows, for a moment: large or slow ones must not hold the loop.
+
+        Rows that raise end the feeding, not what is in flight: that is paid for.
+        """
+        jobs: list[Job] = []
+        until = time.perf_counter() + _SLICE_SECONDS
+        try:
+            for job in islice(self._jobs, _FEED):
+                jobs.append(job)
+                if time.perf_counter() > until:
+                    break
+        except Exception as error:  # noqa: BLE001 - user code; raised at the end
+            self._unreadable = error
+        return jobs
 
     async def _feed(self) -> None:
-        while not self._gate.stopped:
-            jobs = list(islice(self._jobs, _FEED))
+        while not self._gate.stopped and self._unreadable is None:
+            jobs = self._take()
             if not jobs:
                 break
             known: Known = {}
@@ -80,13 +102,17 @@ class Scheduler:
                 known = await asyncio.to_thread(self._store.known, self._step, ids)
             for job in jobs:
                 await self._queue.put(Work(job, known))
+            await asyncio.sleep(0)
             await self._room()
         for _ in range(self._width):
             await self._queue.put(None)
 
     async def _room(self) -> None:
         """Wait while the ledger is behind: memory is bounded whatever the disk does."""
-        while self._store.pending > _MAX_PENDING and not self._gate.stopped:  # noqa: ASYNC110 - another thread's queue: no event of this loop
+        while self._store.pending > _MAX_PENDING:
+            # One that has failed never catches up; the next write says why.
+            if self._gate.stopped or self._store.has_failed:
+                return
             await asyncio.sleep(_SLICE_SECONDS)
 
     async def _work(self) -> None:

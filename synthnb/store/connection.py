@@ -79,6 +79,12 @@ def is_io(error: sqlite3.Error) -> bool:
     return name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN"))
 
 
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether somebody else holds the database: it passes when they let go."""
+    name = getattr(error, "sqlite_errorname", "") or ""
+    return name.startswith("SQLITE_BUSY")
+
+
 def translate(error: sqlite3.Error, path: Path) -> StoreError:
     """Turn SQLite's error into one that says the next step."""
     if is_full(error):
@@ -91,6 +97,12 @@ def translate(error: sqlite3.Error, path: Path) -> StoreError:
         hint = (
             f"Keep a copy, then try: sqlite3 {os.fspath(path.name)} .recover | "
             "sqlite3 saved.sqlite"
+        )
+        return StoreError(msg, hint=hint)
+    if is_busy(error):
+        msg = f"another program holds the ledger {path}"
+        hint = (
+            "Close what reads it there (a database browser, run.records() half read)."
         )
         return StoreError(msg, hint=hint)
     msg = f"the ledger {path} failed: {error} ({name})"

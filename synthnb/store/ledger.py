@@ -67,7 +67,11 @@ class RunStore:
         self._lock.acquire()
         try:
             writer = Writer(self.path, on_commit=on_commit, on_trouble=on_trouble)
-            self._take_up()
+            try:
+                self._take_up()
+            except BaseException:
+                writer.discard()
+                raise
         except BaseException:
             self._lock.release()
             raise
@@ -160,14 +164,21 @@ class RunStore:
         self._writer.put(entry)
 
     def write_recipe(self, description: Mapping[str, Any]) -> None:
-        """Write ``recipe.json`` (frozen recipe, model, versions; no secret) whole."""
-        text = json.dumps(description, ensure_ascii=False, indent=2, sort_keys=True)
-        handle, temporary = tempfile.mkstemp(dir=self.folder, prefix=".recipe-")
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
-            file.write(text + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(self.folder / "recipe.json")
+        """Write ``recipe.json`` (frozen recipe, model, versions; no secret) whole.
+
+        Raises:
+            StoreError: there is no room, or the folder cannot be written.
+        """
+        text = json.dumps(
+            description, ensure_ascii=False, indent=2, sort_keys=True, default=str
+        )
+        target = self.folder / "recipe.json"
+        try:
+            _write_whole(target, text + "\n")
+        except OSError as error:
+            msg = f"{target} cannot be written: {error.strerror or error}"
+            hint = "Free some space or check the folder's permissions, then run again."
+            raise StoreError(msg, hint=hint) from error
 
     # reading ---------------------------------------------------------------------------
 
@@ -206,14 +217,24 @@ class RunStore:
             for slot_id, row_id, sample, round_ in slots
         }
 
-    def slots(self, step: str, generation: int | None = None) -> Iterator[StoredSlot]:
+    def slots(
+        self,
+        step: str,
+        generation: int | None = None,
+        *,
+        row_ids: Sequence[str] | None = None,
+    ) -> Iterator[StoredSlot]:
         """Yield the slots of one ``generate`` call in the order of its rows.
 
-        The rounds of a slot follow each other. Default: the last call.
+        The rounds of a slot follow each other. Default: the last call, all its rows.
         """
+        only, ids = "", tuple(row_ids or ())
+        if row_ids is not None:
+            only = f" AND s.row_id IN ({','.join('?' * len(ids))})"
+        query = schema.GENERATION_SLOTS.format(only=only)
         wanted = self.last_generation() if generation is None else generation
         with self._reading() as db:
-            for row in db.execute(schema.GENERATION_SLOTS, (wanted, step)):
+            for row in db.execute(query, (wanted, step, *ids)):
                 result = StoredResult(*row[9:]) if row[9] is not None else None
                 yield StoredSlot._make((*row[:6], result, *row[6:9]))
 
@@ -264,6 +285,19 @@ def _as_json(row: Mapping[str, Any]) -> str:
         return orjson.dumps(row, default=str).decode()
     except orjson.JSONEncodeError:  # a lone surrogate, a very large integer
         return json.dumps(dict(row), ensure_ascii=False, default=str)
+
+
+def _write_whole(target: Path, text: str) -> None:
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".recipe-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
 
 
 def _flat(result: ResultRow) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from synthnb.errors import StoreLockedError
+from synthnb.errors import StoreError, StoreLockedError
 
 
 class RunLock:
@@ -34,6 +34,7 @@ class RunLock:
 
         Raises:
             StoreLockedError: another run owns the folder.
+            StoreError: the file system or the permissions allow no lock.
         """
         try:
             self._lock.acquire()
@@ -44,9 +45,15 @@ class RunLock:
                 "name=…"
             )
             raise StoreLockedError(msg, hint=hint) from None
+        except OSError as error:
+            msg = f"the run in {self._folder} cannot be locked: {error}"
+            hint = "Check the folder's permissions, or pass another folder=…"
+            raise StoreError(msg, hint=hint) from error
         started = datetime.now(UTC).isoformat(timespec="seconds")
         note = {"pid": os.getpid(), "host": socket.gethostname(), "since": started}
-        self._note.write_text(json.dumps(note), encoding="utf-8")
+        # The note is for people only: a full disk must not keep the run from opening.
+        with contextlib.suppress(OSError):
+            self._note.write_text(json.dumps(note), encoding="utf-8")
 
     def release(self) -> None:
         """Give the lock back. Calling it twice is harmless."""

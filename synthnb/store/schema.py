@@ -34,7 +34,10 @@ CREATE TABLE IF NOT EXISTS result(
   UNIQUE(slot_id, request_key));
 """
 
-PUT_INPUT = "INSERT OR IGNORE INTO input(row_id, data) VALUES (?, ?)"
+PUT_INPUT = (
+    "INSERT INTO input(row_id, data) VALUES (?, ?) ON CONFLICT(row_id) DO UPDATE SET"
+    " data=excluded.data WHERE data <> excluded.data"
+)
 PUT_SLOT = (
     "INSERT INTO slot(id, row_id, step, sample_index, round, request_key, generation,"
     " ordinal) VALUES (?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET"
@@ -77,7 +80,7 @@ GENERATION_SLOTS = (
     f" {_LAST.format(column='detail')}, {_RESULT_COLUMNS}"
     " FROM slot s LEFT JOIN result r"
     " ON r.slot_id = s.id AND r.request_key = s.request_key"
-    " WHERE s.generation = ? AND s.step = ?"
+    " WHERE s.generation = ? AND s.step = ?{only}"
     " ORDER BY s.ordinal, s.sample_index, s.round"
 )
 KNOWN_SLOTS = (

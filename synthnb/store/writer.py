@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from synthnb.errors import StoreError
-from synthnb.store.connection import connect, is_full, is_io, translate
+from synthnb.store.connection import connect, is_busy, is_full, is_io, translate
 from synthnb.store.surrogates import mend
 
 MAX_GROUP = 256
@@ -102,6 +102,10 @@ class Writer(threading.Thread):
         if self.error:
             raise self.error
 
+    def discard(self) -> None:
+        """Close the database of a writer that was never started."""
+        self._db.close()
+
     def run(self) -> None:
         """Write until closed; never raises, the error is kept for the caller."""
         try:
@@ -114,6 +118,10 @@ class Writer(threading.Thread):
             self._fail(error)
         except sqlite3.Error as error:
             self._fail(translate(error, self._path))
+        except Exception as error:  # noqa: BLE001 - a dead thread would lose all unseen
+            msg = f"the ledger {self._path} failed: {type(error).__name__}: {error}"
+            hint = "What was saved before is safe; run again to go on from there."
+            self._fail(StoreError(msg, hint=hint))
         finally:
             self._db.close()
 
@@ -165,6 +173,11 @@ class Writer(threading.Thread):
             self._insert({s: [mend(s, row) for row in r] for s, r in by_sql.items()})
 
     def _insert(self, by_sql: dict[str, list[tuple[Any, ...]]]) -> None:
+        # Unix lets us go on writing a file that is deleted: paid answers into nothing.
+        if not self._path.exists():
+            msg = f"{self._path} was deleted or moved while the run was writing it"
+            hint = "Put the folder back if it was moved, then run the same cell again."
+            raise StoreError(msg, hint=hint)
         self._db.execute("BEGIN IMMEDIATE")
         for sql, rows in by_sql.items():
             self._db.executemany(sql, rows)
@@ -178,7 +191,7 @@ class Writer(threading.Thread):
     def _give_up(self, error: sqlite3.Error, failures: int) -> bool:
         if self._abandon:
             return True
-        if is_full(error):
+        if is_full(error) or is_busy(error):
             return False
         if is_io(error) and failures <= _IO_TRIES:
             self._reopen()

@@ -202,7 +202,7 @@ async def test_a_server_that_dies_is_waited_for_and_the_run_resumes(echo):
             await asyncio.sleep(0.005)
     with pytest.raises(ConnectError, match="times in a row"):
         await run
-    bought = run.progress.done
+    bought = run.progress.ok
     async with FaultServer(port=port) as again:
         df = await generate(echo(), rows(300), target, name="dies", limits=QUICK)
         assert set(df["status"]) == {"ok"}

@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -251,6 +252,32 @@ class TestWriter:
             writer.close()
         assert committed == []
 
+    def test_a_reader_that_holds_the_ledger_is_waited_for(self, parts, monkeypatch):
+        monkeypatch.setattr("synthnb.store.writer._RETRY_SECONDS", 0.01)
+        writer, committed, troubles = parts
+        writer._db.execute("PRAGMA busy_timeout=10")
+        other = sqlite3.connect(writer._path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        writer.put(self.entry())
+        writer.start()
+        while not troubles:
+            time.sleep(0.005)
+        assert "another program holds the ledger" in troubles[0].message
+        other.execute("ROLLBACK")
+        writer.flush()
+        assert committed == [1]
+        assert troubles[1:] == [None]
+        writer.close()
+        other.close()
+
+    def test_any_error_at_all_is_told_and_not_only_the_end_of_a_thread(self, parts):
+        writer, committed, _ = parts
+        writer.put(Entry([("INSERT INTO meta VALUES (?, ?)", ("k", 2**70))], 1))
+        writer.start()
+        with pytest.raises(StoreError, match=r"OverflowError.*1 entries were not"):
+            writer.close()
+        assert committed == []
+
     def failing_io(self, writer, times):
         write, left = writer._write, iter(range(times))
 
@@ -296,3 +323,10 @@ class TestWriter:
         with pytest.raises(StoreError, match="no such table"):
             writer.flush()
         assert isinstance(troubles[-1], StoreError)
+
+
+def test_a_note_that_cannot_be_written_keeps_no_run_from_opening(tmp_path):
+    (tmp_path / "run" / "owner.json").mkdir(parents=True)
+    store = RunStore(tmp_path / "run")
+    store.open()
+    store.close()
