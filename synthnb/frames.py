@@ -201,6 +201,11 @@ def require(df: pd.DataFrame, columns: Iterable[str], step: str) -> None:
     Raises:
         FrameError: names the missing columns, those that are there, and the closest.
     """
+    if not _is_frame(df):
+        raise FrameError(
+            f"{step} takes a DataFrame, not {type(df).__name__}",
+            hint="Await a run first: df = await run.",
+        )
     there = [str(name) for name in df.columns]
     missing = [name for name in columns if name not in there]
     if not missing:
@@ -287,6 +292,9 @@ def _build(order: Mapping[str, str], rows: list[dict[str, Any]]) -> pd.DataFrame
 def typed(values: Iterable[Any], dtype: str = "") -> Any:
     """Return ``values`` as a column of ``dtype``, or of what they are if that fails.
 
+    It is an array, without an index: a ``Series`` put into a filtered or sorted frame
+    would be matched by the frame's index, and its values would land in other rows.
+
     A user's own column may bear a contract name (``start`` as a date, say): it is kept
     as it is, not refused.
     """
@@ -299,7 +307,7 @@ def typed(values: Iterable[Any], dtype: str = "") -> Any:
             return _as(wanted, cells)
         except (ValueError, TypeError, OverflowError):
             continue
-    return pd.Series(cells, dtype=object)
+    return pd.Series(cells, dtype=object).array
 
 
 def _as(dtype: str, cells: list[Any]) -> Any:
@@ -309,9 +317,9 @@ def _as(dtype: str, cells: list[Any]) -> Any:
         return _strings([None if cell is None else _text(cell) for cell in cells])
     if dtype == _TIME:
         times: Any = pd.to_datetime(pd.Series(cells, dtype=object), utc=True)
-        return times.astype(_TIME)
+        return times.astype(_TIME).array
     series: Any = pd.Series
-    return series(cells, dtype=dtype)
+    return series(cells, dtype=dtype).array
 
 
 def _strings(cells: list[str | None]) -> Any:

@@ -79,6 +79,7 @@ def apply_checks(
         ConfigError: an unknown check, or two of one name.
     """
     named = {"question": question, "answer": answer, "evidence": evidence, "text": text}
+    require(df, (), "apply_checks")
     chosen = _chosen(df, checks, named)
     judged = [_judge(row, chosen, named) for row in rows_of(df)]
     checked = df.copy()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from synthnb.curation.words import normalise, numbers, readings
-from synthnb.errors import ConfigError
+from synthnb.errors import ConfigError, FrameError
 from synthnb.frames import require, rows_of, typed
 from synthnb.records import Status
 
@@ -50,7 +50,12 @@ def deduplicate(
     """
     columns = [on] if isinstance(on, str) else list(on)
     best = keep == "best"
-    require(df, ["record_id", *columns, *(["rating"] if best else [])], "deduplicate")
+    require(df, [*columns, *(["rating"] if best else [])], "deduplicate")
+    if "record_id" not in df.columns:
+        raise FrameError(
+            "deduplicate needs the column 'record_id', which tells the rows apart",
+            hint="give each row its own: df['record_id'] = range(len(df))",
+        )
     if not 0 < threshold <= 1:
         raise ConfigError(
             f"threshold is {threshold}", hint="Give a share: above 0 and up to 1."

@@ -80,6 +80,8 @@ def _locate(
     if evidence_supports(pair) or evidence_fits_question(pair):
         return None
     offset = row.get("start")
+    if not isinstance(offset, int | float):  # a person's own column may bear the name
+        offset = None
     return {
         "evidence": pair.evidence,
         "evidence_start": None if offset is None else offset + start,

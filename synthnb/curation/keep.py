@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from synthnb.errors import FrameError
 from synthnb.frames import require, rows_of
 
 if TYPE_CHECKING:
@@ -43,8 +44,10 @@ def keep(
         had no column to look at.
 
     Raises:
-        FrameError: ``min_rating`` or ``decision`` is given and the column is not there.
+        FrameError: ``min_rating`` or ``decision`` is given and the column is not there,
+            or a rating is no number.
     """
+    require(df, (), "keep")
     if min_rating is not None:
         require(df, ["rating"], "keep(min_rating=...)")
     if decision is not None:
@@ -126,7 +129,14 @@ def _by_rating(least: float) -> _Reason:
     def reason(row: Mapping[str, Any]) -> str | None:
         if row["rating"] is None:
             return "no rating"
-        return None if row["rating"] >= least else f"rating below {least:g}"
+        try:
+            rating = float(row["rating"])  # a frame read back may hold "8"
+        except (TypeError, ValueError):
+            raise FrameError(
+                f"the rating {row['rating']!r} is no number",
+                hint="df['rating'] = pd.to_numeric(df['rating'], errors='coerce')",
+            ) from None
+        return None if rating >= least else f"rating below {least:g}"
 
     return reason
 
@@ -145,7 +155,9 @@ def _mark_duplicates(rows: list[dict[str, Any]], reasons: list[str | None]) -> N
     """Drop all but one of each group's remaining rows: its leader, else its first."""
     alive = [i for i, reason in enumerate(reasons) if reason is None]
     leaders = {
-        rows[i]["record_id"]
+        str(
+            rows[i]["record_id"]
+        )  # duplicate_of is text; a person's own ids may be numbers
         for i in alive
         if rows[i].get("record_id") is not None and rows[i]["duplicate_of"] is None
     }

@@ -56,6 +56,11 @@ QUESTION_WORDS = _words(
     "qui que quoi quel quelle quels quelles quand où comment pourquoi combien lequel",
     "laquelle qu'est-ce est-ce qu'est-ce-que",
     "qué quién quiénes cuál cuáles cuándo dónde adónde cómo cuánto cuánta cuántos cuántas",
+    # Languages without a list of function words: their texts may be taken for the
+    # nearest one that has a list. Words that also join clauses there are left out.
+    "quem onde quando qual quais quanto quanta quantos quantas",
+    "chi cosa cos'è dov'è dove quale quali quanti quante perché",
+    "wat waar wanneer waarom welke welk hoe hoeveel",
 )
 
 QUESTION_VERBS = _words(

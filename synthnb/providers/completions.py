@@ -22,6 +22,9 @@ _MOST_TOKENS = 100_000_000
 _CUT_RATIO = 6.5
 """More characters than this for each prompt token: a part of the prompt was not read."""
 _CUT_LEAST = 1_000
+_CONTEXT_STEP = 1_024
+"""Contexts are multiples of it; a server that cuts fills its context to the brim."""
+_CONTEXT_SLACK = 8
 
 
 def decode(
@@ -61,7 +64,7 @@ def decode(
         text, reasoning = reasoning, None
         adapted = (*adapted, "answer_from_reasoning")
     usage = _usage(data.get("usage"), text, reasoning)
-    if _was_cut(request, usage):
+    if _was_cut(request, usage, data):
         adapted = (*adapted, "prompt_cut_by_server")
     return Completion(
         text=text,
@@ -170,18 +173,45 @@ def _count(value: Any, *, least: int) -> int | None:
     return int(value)
 
 
-def _was_cut(request: Request, usage: Usage) -> bool:
+def _was_cut(request: Request, usage: Usage, data: Mapping[str, Any]) -> bool:
+    """Tell whether the server cut the prompt: far too few tokens, and a full context.
+
+    A good answer must not be lost to this. So few tokens alone prove nothing: a server
+    may count only those that its prefix cache did not hold.
+    """
     tokens = usage.prompt_tokens
     if tokens is None or tokens < _CUT_LEAST:
         return False
-    if sum(len(m.content) for m in request.messages) < _CUT_RATIO * tokens:
+    if not (_fills(tokens) or _fills(tokens + (usage.completion_tokens or 0))):
         return False
-    # Long runs of one character make few tokens: they are no sign of a cut.
+    read = tokens + _cached(data)
+    if sum(len(m.content) for m in request.messages) < _CUT_RATIO * read:
+        return False
+    # Long runs of the same few characters make few tokens: they are no sign of a cut.
     dense = sum(
-        len(re.sub(r"(.)\1{3,}", r"\1", m.content, flags=re.DOTALL))
+        len(re.sub(r"(.{1,4}?)\1{3,}", r"\1", m.content, flags=re.DOTALL))
         for m in request.messages
     )
-    return dense > _CUT_RATIO * tokens
+    return dense > _CUT_RATIO * read
+
+
+def _fills(tokens: int) -> bool:
+    """Tell whether a count lies at, or just below, the size of a usual context."""
+    return -tokens % _CONTEXT_STEP <= _CONTEXT_SLACK
+
+
+def _cached(data: Mapping[str, Any]) -> int:
+    """Return the tokens from a cache that a server tells apart; they may count twice."""
+    usage, timings = data.get("usage"), data.get("timings")
+    usage = usage if isinstance(usage, dict) else {}
+    details = usage.get("prompt_tokens_details")
+    told = (
+        details.get("cached_tokens") if isinstance(details, dict) else None,
+        usage.get("cache_read_input_tokens"),
+        usage.get("prompt_cache_hit_tokens"),
+        timings.get("cache_n") if isinstance(timings, dict) else None,
+    )
+    return max((_count(value, least=0) or 0 for value in told), default=0)
 
 
 def _string(value: Any) -> str | None:

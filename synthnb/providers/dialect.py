@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from synthnb.providers.error_bodies import Failure
-from synthnb.records import Request
+from synthnb.providers.plain_schema import names_keyword, plain_schema
+from synthnb.records import JsonSchema, Request
 
 
 class Structured(IntEnum):
@@ -53,6 +54,8 @@ class Form:
     """Send ``max_completion_tokens`` instead of ``max_tokens``."""
     fold_system: bool = False
     """Put the system message in front of the user's."""
+    plain_schema: bool = False
+    """Leave out of schemas what says more than their structure, such as ``pattern``."""
     dropped: frozenset[str] = frozenset()
     """Sampling parameters that the server does not take."""
 
@@ -63,6 +66,8 @@ class Form:
         notes: list[str] = []
         if request.schema is not None and self.structured:
             notes.append(self.structured.name.lower())
+        if self.plain_schema and request.schema is not None and not self.structured:
+            notes += ["plain_schema"] * (plain_schema(request.schema) != request.schema)
         if self.fold_system and any(m.role == "system" for m in request.messages):
             notes.append("system_folded")
         notes += [
@@ -78,6 +83,7 @@ class Form:
         notes = [] if not self.structured else [self.structured.name.lower()]
         notes += ["max_completion_tokens"] * self.completion_limit
         notes += ["system_folded"] * self.fold_system
+        notes += ["plain_schema"] * self.plain_schema
         return (*notes, *(f"no_{name}" for name in sorted(self.dropped)))
 
     def union(self, other: Form) -> Form:
@@ -86,6 +92,7 @@ class Form:
             max(self.structured, other.structured),
             self.completion_limit or other.completion_limit,
             self.fold_system or other.fold_system,
+            self.plain_schema or other.plain_schema,
             self.dropped | other.dropped,
         )
 
@@ -127,10 +134,21 @@ class Form:
         )
         if not about:
             return None
+        if self._can_be_plainer(failure, request.schema):
+            return replace(self, plain_schema=True)
         following = Structured(self.structured + 1)
         if _NO_OBJECT.search(failure.message) or failure.code == "extra_forbidden":
             following = Structured.PROMPT_ONLY
         return replace(self, structured=following)
+
+    def _can_be_plainer(self, failure: Failure, schema: JsonSchema) -> bool:
+        """Tell whether a keyword is refused that the schema can do without."""
+        return (
+            self.structured is Structured.JSON_SCHEMA
+            and not self.plain_schema
+            and names_keyword(failure.message)
+            and plain_schema(schema) != schema
+        )
 
     def _after_system(self, failure: Failure, request: Request) -> Form | None:
         if self.fold_system or not any(m.role == "system" for m in request.messages):

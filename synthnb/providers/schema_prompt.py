@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from synthnb.records import JsonSchema
@@ -21,6 +22,9 @@ def instruction(schema: JsonSchema) -> str:
     """Return the paragraph that asks for JSON of this schema and nothing else."""
     writer = _Writer(schema)
     skeleton = writer.sketch(schema, "the list", 0)
+    if ambiguous := writer.ambiguous:  # fields of one name with values of their own
+        writer = _Writer(schema, ambiguous)
+        skeleton = writer.sketch(schema, "the list", 0)
     lines = [
         "Answer with one JSON value and nothing else: no introduction, no code fence.",
         "It has exactly this form, with your own values in place of <...>:",
@@ -33,9 +37,19 @@ def instruction(schema: JsonSchema) -> str:
 class _Writer:
     """Walks a schema once, writing the skeleton and collecting the rules beside it."""
 
-    def __init__(self, root: JsonSchema) -> None:
+    def __init__(
+        self, root: JsonSchema, qualified: AbstractSet[str] = frozenset()
+    ) -> None:
         self._root = root
+        self._qualified = qualified
+        self._path: list[str] = []
+        self._values: dict[str, set[str]] = {}
         self.rules: list[str] = []
+
+    @property
+    def ambiguous(self) -> frozenset[str]:
+        """The names that were given different lists of values in different places."""
+        return frozenset(n for n, lists in self._values.items() if len(lists) > 1)
 
     def sketch(self, schema: Any, name: str, depth: int) -> str:
         node = self._resolved(schema)
@@ -55,10 +69,11 @@ class _Writer:
         return _scalar(kind, node, name)
 
     def _object(self, node: Mapping[str, Any], depth: int) -> str:
-        members = [
-            f"{_json(key)}: {self.sketch(value, key, depth + 1)}"
-            for key, value in node.get("properties", {}).items()
-        ]
+        members = []
+        for key, value in node.get("properties", {}).items():
+            self._path.append(key)
+            members.append(f"{_json(key)}: {self.sketch(value, key, depth + 1)}")
+            self._path.pop()
         return "{" + ", ".join(members) + "}"
 
     def _array(self, node: Mapping[str, Any], name: str, depth: int) -> str:
@@ -87,6 +102,9 @@ class _Writer:
             listed.append(text)
         rest = len(values) - len(listed)
         more = f" | ... ({rest} more, taken word for word from the text)" * bool(rest)
+        self._values.setdefault(name, set()).add(_json(values))
+        if name in self._qualified:
+            name = ".".join(self._path)
         self._rule(f'"{name}" is one of: {" | ".join(listed)}{more}')
         return f"<one of the values allowed for {name}>"
 

@@ -13,7 +13,8 @@ ScriptedAnswer: TypeAlias = str | Completion | Exception
 """A text, a whole completion, or an error that is raised."""
 
 Script: TypeAlias = (
-    Sequence[ScriptedAnswer]
+    ScriptedAnswer
+    | Sequence[ScriptedAnswer]
     | Callable[[Request], ScriptedAnswer]
     | Callable[[Request], Awaitable[ScriptedAnswer]]
 )
@@ -39,8 +40,8 @@ class ScriptedClient:
         """Take the script.
 
         Args:
-            answers: given out in turn (from the start again when they are used up), or a
-                function of the request.
+            answers: one for all, or several that are given out in turn (from the start
+                again when they are used up), or a function of the request.
             model: the id to answer under.
             delay: seconds that each answer takes.
             concurrency: the default for runs that name none.
@@ -48,7 +49,9 @@ class ScriptedClient:
         Raises:
             ConfigError: the script is empty.
         """
-        if not callable(answers) and not len(answers):
+        if isinstance(answers, str | Completion | Exception):
+            answers = (answers,)  # a text is one answer, not one for each letter
+        if not callable(answers) and not answers:
             raise ConfigError("a scripted client needs at least one answer")
         self._answers = answers
         self._model = model

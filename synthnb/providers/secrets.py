@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 from collections.abc import Callable
@@ -109,6 +110,13 @@ class Key:
                 f"the function given as api_key raised {type(error).__name__}",
                 hint="call it yourself to see why",
             ) from None
+        if inspect.isawaitable(value):
+            if inspect.iscoroutine(value):
+                value.close()  # else Python warns that nobody awaited it
+            raise ConfigError(
+                "the function given as api_key is asynchronous",
+                hint="give one that returns the key itself: it is called for each run",
+            )
         cleaned = clean_key(value, whole=self._whole) if isinstance(value, str) else ""
         if not cleaned:
             raise ConfigError(

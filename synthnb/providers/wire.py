@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from synthnb.providers.dialect import Form, Structured
+from synthnb.providers.plain_schema import plain_schema
 from synthnb.providers.schema_prompt import instruction
 from synthnb.records import JsonSchema, Request
 
@@ -78,8 +79,9 @@ def _response_format(request: Request, form: Form) -> dict[str, Any]:
         return {"type": "json_object"}
     assert request.schema is not None
     name = _NAME.sub("_", request.schema_name)[:64] or "answer"
-    described: dict[str, Any] = {"name": name, "schema": request.schema}
-    if _is_strict(request.schema):
+    schema = plain_schema(request.schema) if form.plain_schema else request.schema
+    described: dict[str, Any] = {"name": name, "schema": schema}
+    if _is_strict(schema):
         described["strict"] = True
     return {"type": "json_schema", "json_schema": described}
 

@@ -56,9 +56,31 @@ def locate(quote: str, text: str) -> tuple[int, int] | None:
     while at >= 0:
         start, end = places[at], places[at + len(wanted) - 1] + 1
         if not (_in_word(text, start) or _in_word(text, end)):
-            return start, end
+            return _with_marks(quote, text, start, end)
         at = have.find(wanted, at + 1)
     return None
+
+
+def _with_marks(quote: str, text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span with the marks around it, as many as the quote has itself.
+
+    A sentence that was found over its line break keeps its full stop.
+    """
+    before = len(quote) - len(quote.lstrip(_marks(quote)))
+    after = len(quote) - len(quote.rstrip(_marks(quote)))
+    while before and start and _is_mark(text[start - 1]):
+        start, before = start - 1, before - 1
+    while after and end < len(text) and _is_mark(text[end]):
+        end, after = end + 1, after - 1
+    return start, end
+
+
+def _marks(text: str) -> str:
+    return "".join({c for c in text if _is_mark(c)})
+
+
+def _is_mark(character: str) -> bool:
+    return not (character.isalnum() or character.isspace())
 
 
 def normal(text: str) -> str:

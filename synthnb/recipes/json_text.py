@@ -42,7 +42,9 @@ class Extracted:
     truncated: bool = False
 
 
-def extract_json(text: str, *, finished: bool = False) -> Extracted | None:
+def extract_json(
+    text: str, *, finished: bool = False, every: bool = False
+) -> Extracted | None:
     """Return the JSON in ``text``, or ``None``; never raises for what a model wrote.
 
     Only an object, or an array of objects, counts: "[1] see" in prose is none.
@@ -52,9 +54,13 @@ def extract_json(text: str, *, finished: bool = False) -> Extracted | None:
         finished: the server said that the model stopped by itself, so a text with open
             brackets and not one whole object is broken, not cut off, and may be
             repaired.
+        every: of several values with prose between them, take the objects of all, not
+            the first value alone.
     """
     text = text[:_MAX_CHARS].lstrip("\ufeff").strip()
     found = _first_valid(text)
+    if found is not None and every and not found.truncated:
+        found = _all_valid(text) or found
     if found is None:
         cut = _salvaged(text)
         if cut is not None and (cut.value or not finished):
@@ -85,6 +91,19 @@ def _first_valid(text: str) -> Extracted | None:
         if found is not None:
             return _with_followers(found, text, end)
     return None
+
+
+def _all_valid(text: str) -> Extracted | None:
+    """Return the objects of all values in the text; ``None`` for fewer than two."""
+    values: list[Any] = []
+    repaired, count, last = False, 0, 0
+    for start, end in _balanced(text):
+        found = _parsed(text[start:end]) if start >= last else None
+        if found is None:
+            continue
+        values += found.value if isinstance(found.value, list) else [found.value]
+        repaired, count, last = repaired or found.repaired, count + 1, end
+    return Extracted(values, repaired) if count > 1 else None
 
 
 def _refuse_constant(name: str) -> NoReturn:

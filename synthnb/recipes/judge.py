@@ -119,7 +119,7 @@ class Judge:
             return found
         value = found.value
         if isinstance(value, list):
-            value = value[0] if value else {}
+            value = _listed(value) or (value[0] if value else {})
         read = _Scores(self, value)
         if read.problem:
             cut = found.truncated or answer.truncated
@@ -197,7 +197,7 @@ class _Scores:
         self.problem = ""
         names = tuple(judge.criteria)
         table = lookup((*names, "reason"))
-        members = _flat(value)
+        members = _flat(_by_criterion(value, table))
         known = {table.get(normal_key(key), ""): item for key, item in members.items()}
         self.reason = as_text(known.get("reason", ""))[0].strip()
         for name in names:
@@ -217,6 +217,37 @@ class _Scores:
             )
         else:
             self.scores[name] = number
+
+
+def _listed(value: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return ``[{"criterion": "correct", "score": 9}, ...]`` as one object, by name."""
+    table = lookup(("criterion", "name"))
+    found: dict[str, Any] = {}
+    for item in value:
+        names = [v for k, v in item.items() if table.get(normal_key(k))]
+        if names and isinstance(names[0], str):
+            found.setdefault(names[0], dict(item))
+    return found
+
+
+def _by_criterion(value: Mapping[str, Any], table: Mapping[str, str]) -> dict[str, Any]:
+    """Unwrap ``{"correct": {"score": 9, "reason": ...}}``; the reasons become one."""
+    parts = lookup(("rating", "reason"))
+    found = dict(value)
+    reasons: list[str] = []
+    for key, member in value.items():
+        if not isinstance(member, dict) or table.get(normal_key(key)) == "reason":
+            continue
+        if normal_key(key) not in table:
+            found[key] = _by_criterion(member, table)
+            continue
+        named = {parts.get(normal_key(k), ""): v for k, v in member.items()}
+        if "rating" in named:
+            found[key] = named["rating"]
+            reasons.append(as_text(named.get("reason", ""))[0].strip())
+    if any(reasons) and all(table.get(normal_key(key)) != "reason" for key in value):
+        found["reason"] = " ".join(filter(None, reasons))
+    return found
 
 
 def _flat(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -41,15 +41,20 @@ def read_answer(completion: Completion) -> Answer:
     )
 
 
-def find_json(answer: Answer) -> Extracted | Parsed:
-    """Return the JSON of an answer, or the failure that stands in its place."""
+def find_json(answer: Answer, *, every: bool = False) -> Extracted | Parsed:
+    """Return the JSON of an answer, or the failure that stands in its place.
+
+    Args:
+        answer: what the model wrote.
+        every: take all objects that stand in the text, not the first one alone.
+    """
     if answer.refused:
         return Parsed(
             Status.REFUSED,
             detail="the server's content filter stopped the answer",
             reasoning=answer.reasoning,
         )
-    found = extract_json(answer.text, finished=answer.finished)
+    found = extract_json(answer.text, finished=answer.finished, every=every)
     if found is not None:
         return found
     if answer.truncated:
@@ -115,24 +120,24 @@ def excerpt(text: str, limit: int = _EXCERPT) -> str:
 
 
 def _objects(value: Any, table: Mapping[str, str]) -> list[Mapping[str, Any]]:
+    """Return the objects in ``value`` that hold most of what is wanted, in order."""
     if isinstance(value, list):
-        return [item for item in value if isinstance(item, dict)]
+        members = [item for item in value if isinstance(item, dict)]
+        return [found for item in members for found in _objects(item, table)]
     if not isinstance(value, dict):
         return []
-    arrays = [v for v in value.values() if isinstance(v, list) and is_wanted(v)]
-    if arrays:
-        return max(arrays, key=lambda array: _hits(array, table))
-    if _renamed(value, table):
-        return [value]
-    found: list[Mapping[str, Any]] = []
-    for member in value.values():
-        if isinstance(member, dict):
-            found += [member] if _renamed(member, table) else _objects(member, table)
-    return found
-
-
-def _hits(array: Sequence[Mapping[str, Any]], table: Mapping[str, str]) -> int:
-    return sum(len(_renamed(item, table)) for item in array)
+    own = len(_renamed(value, table))
+    inner = [
+        _objects(member, table)
+        for member in value.values()
+        if (not own and isinstance(member, dict))
+        or (isinstance(member, list) and is_wanted(member))
+    ]
+    most = [max((len(_renamed(o, table)) for o in part), default=0) for part in inner]
+    best = max(most, default=0)
+    if not best or best < own:
+        return [value] if own else []
+    return [o for part, n in zip(inner, most, strict=True) if n == best for o in part]
 
 
 def _renamed(value: Mapping[str, Any], table: Mapping[str, str]) -> dict[str, Any]:

@@ -24,6 +24,26 @@ from synthnb.records import (
     Status,
 )
 
+_RECORD_COLUMNS = frozenset(
+    [
+        "record_id",
+        "step",
+        "row_id",
+        "sample_index",
+        "reasoning",
+        "status",
+        "detail",
+        "finish_reason",
+        "repaired",
+        "adapted",
+        "model",
+        "prompt_tokens",
+        "completion_tokens",
+        "tokens_estimated",
+        "attempts",
+    ]
+)
+
 
 @dataclass(frozen=True, init=False, eq=False)
 class Prompt:
@@ -33,8 +53,9 @@ class Prompt:
         template: the user's message; ``{{ column }}`` is replaced, other braces are
             text. The values of a row are data and never read as a template.
         output: a pydantic model (or its JSON schema): the answer is asked for in that
-            form and validated; its fields become columns. ``None``: the answer's text
-            becomes the column ``field``.
+            form and validated; its fields become columns, those named as a column that
+            each record has (``status``, ``reasoning``, ``model``, ...) as
+            ``output_<name>``. ``None``: the answer's text becomes the column ``field``.
         system: the system message; a template as well.
         name: name of the step, part of each slot's identity.
         field: the column of the answer, where there is no ``output``.
@@ -97,8 +118,8 @@ class Prompt:
     def fields(self) -> tuple[str, ...]:
         """Return the columns that the answer gives."""
         if self.schema is None:
-            return (self.field,)
-        return tuple(self.schema["properties"])
+            return (_column(self.field),)
+        return tuple(map(_column, self.schema["properties"]))
 
     @property
     def wanted(self) -> int:
@@ -161,7 +182,11 @@ class Prompt:
             status, detail = Status.SCHEMA, "the answer is empty"
         else:
             status, detail = Status.OK, ""
-        items = ({self.field: text},) if text and status is not Status.REFUSED else ()
+        items = (
+            ({_column(self.field): text},)
+            if text and status is not Status.REFUSED
+            else ()
+        )
         return Parsed(
             status,
             items,
@@ -180,8 +205,9 @@ class Prompt:
                 detail="the object was cut off at max_tokens",
                 reasoning=answer.reasoning,
             )
+        names = tuple(schema["properties"])
         problem = f"no object in the answer: {excerpt(answer.text)}"
-        for number, candidate in enumerate(_objects(found.value, self.fields)):
+        for number, candidate in enumerate(_objects(found.value, names)):
             try:
                 item, coerced = validated(candidate, schema, self.model)
             except ValidationError as error:
@@ -189,6 +215,7 @@ class Prompt:
             except ValueError as error:
                 problem = str(error) if number == 0 else problem
             else:
+                item = {_column(name): member for name, member in item.items()}
                 repaired = found.repaired or coerced or number > 0
                 return Parsed(Status.OK, (item,), repaired, reasoning=answer.reasoning)
         return Parsed(
@@ -197,6 +224,11 @@ class Prompt:
             detail=problem,
             reasoning=answer.reasoning,
         )
+
+
+def _column(name: str) -> str:
+    """Return the column of a field; a record's own column is never overwritten."""
+    return f"output_{name}" if name in _RECORD_COLUMNS else name
 
 
 def _objects(value: Any, fields: Sequence[str]) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -18,6 +19,8 @@ from synthnb.records import Completion, Request, Row, Sampling, Status
 MAX_PAIRS = 50
 _FORM_TEMPERATURE = {"sentence": 0.0, "passage": 0.7}
 _TEXTS = ("question", "answer")
+_SENTENCE_NUMBER = re.compile(r"(?:[^\W\d]{1,12}\s*)?[\[(#]*(\d{1,6})[\])]*\.?0?")
+_NUMBERED = re.compile(r"^\[\d{1,6}\]\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,8 @@ class QA:
         missing = self.pairs - sum(len(parsed.items) for parsed in earlier)
         if missing <= 0 or len(earlier) >= self._max_requests or not text.strip():
             return None
+        if earlier and earlier[-1].status is Status.REFUSED:
+            return None  # a content filter stops the same text again, at the same price
         made = qa_requests.make(self, text, earlier, missing, sample_index)
         return Request(
             messages=made.messages,
@@ -131,12 +136,11 @@ class QA:
     ) -> Parsed:
         """Return the pairs of one answer, with their evidence looked up."""
         answer = read_answer(completion)
-        found = find_json(answer)
+        found = find_json(answer, every=True)
         if isinstance(found, Parsed):
             return found
         reader = _Reader(self, row, earlier)
-        for item in items(found.value, (*_TEXTS, "evidence")):
-            reader.add(item)
+        reader.read(items(found.value, (*_TEXTS, "evidence")))
         detail = reader.detail
         if found.truncated or answer.truncated:
             status = Status.TRUNCATED
@@ -178,10 +182,14 @@ class _Reader:
         self.repaired = False
         self._text = str(row.get("text") or "")
         start = row.get("start")
-        self._offset = start if isinstance(start, int) else 0
+        # A column that once held a missing value has its numbers as floats.
+        self._offset = 0
+        if isinstance(start, int | float) and start == start // 1:
+            self._offset = int(start)
         self._asked = [normal(i["question"]) for p in earlier for i in p.items]
         self._missing = recipe.pairs - len(self._asked)
         self._numbers = recipe.form != "sentence" and recipe.evidence == "number"
+        self._first = 1
         self._incomplete = self._repeated = self._surplus = 0
 
     @property
@@ -193,6 +201,15 @@ class _Reader:
             (self._surplus, "more than asked for"),
         )
         return "; ".join(f"{count} {what}" for count, what in counts if count)
+
+    def read(self, listed: Sequence[Mapping[str, Any]]) -> None:
+        """Take the items of the answer."""
+        if self._numbers:
+            # A sentence number 0 shows that the model counts from 0.
+            numbers = [_number(as_text(item.get("evidence"))[0]) for item in listed]
+            self._first = 0 if 0 in numbers else 1
+        for item in listed:
+            self.add(item)
 
     def add(self, item: Mapping[str, Any]) -> None:
         """Take one item of the answer, unless it is incomplete, repeated or surplus."""
@@ -231,11 +248,19 @@ class _Reader:
 
     def _span(self, value: Any) -> tuple[int, int] | None:
         text = as_text(value)[0].strip()
-        if self._numbers and text.strip("[]").isdecimal():
+        number = _number(text) if self._numbers else None
+        if number is not None:
             sentences = candidates(self._text)
-            number = int(text.strip("[]"))
-            if 1 <= number <= len(sentences):
-                sentence = sentences[number - 1]
-                return sentence.start, sentence.end
+            place = number - self._first
+            if 0 <= place < len(sentences):
+                return sentences[place].start, sentences[place].end
             return None
+        if self._numbers:  # the sentence itself, its number in front
+            text = _NUMBERED.sub("", text)
         return locate(text, self._text)
+
+
+def _number(text: str) -> int | None:
+    """Return the number in "3", "[3]", "3." or "Sentence 3"; ``None`` for a text."""
+    found = _SENTENCE_NUMBER.fullmatch(text.strip())
+    return int(found[1]) if found else None

@@ -11,7 +11,7 @@ from synthnb.recipes import qa_prompts
 from synthnb.recipes.answers import Task, tasks
 from synthnb.recipes.base import Parsed
 from synthnb.recipes.english import QUESTION_WORDS, is_english
-from synthnb.recipes.evidence import candidates, one_line
+from synthnb.recipes.evidence import candidates, normal, one_line
 from synthnb.recipes.sentences import Sentence
 from synthnb.records import JsonSchema, Message
 
@@ -147,8 +147,11 @@ def _evidence_values(
 def _unused(
     sentences: Sequence[Sentence], earlier: Sequence[Parsed]
 ) -> Sequence[Sentence]:
-    used = {item["evidence"] for parsed in earlier for item in parsed.items}
-    return [s for s in sentences if s.text not in used] or sentences
+    # Compared by letters: what a model copied differs in its line breaks and marks.
+    used = {
+        normal(item["evidence"] or "") for parsed in earlier for item in parsed.items
+    }
+    return [s for s in sentences if normal(s.text) not in used] or sentences
 
 
 def _asks_in_english(recipe: QA, text: str) -> bool:

@@ -52,6 +52,11 @@ _MAX_CHARS = 4_000_000
 _MAX_ROUNDS = 200_000
 
 
+def _shown(value: Any) -> Any:
+    """Return a missing value as nothing: no prompt shall ask about "None"."""
+    return "" if value is None else value
+
+
 class PromptEnvironment(ImmutableSandboxedEnvironment):
     """jinja2's sandbox with plain data only, and with every size bounded."""
 
@@ -59,7 +64,10 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
 
     def __init__(self) -> None:
         super().__init__(
-            undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True
+            undefined=StrictUndefined,
+            autoescape=False,
+            keep_trailing_newline=True,
+            finalize=_shown,
         )
         self.filters = {k: v for k, v in self.filters.items() if k in _FILTERS}
         self.filters.update(join=_join, replace=_replace)

@@ -8,6 +8,7 @@ numbers and lengths, pattern. Validators written in Python are not part of a sch
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -49,6 +50,8 @@ def schema_of(
             f"output must be a pydantic model, not {output!r}",
             hint="class Ticket(BaseModel): title: str",
         )
+    if "$ref" in schema:  # a model that holds itself: pydantic refers to its definition
+        schema = {**_resolved(schema, schema), "$defs": schema.get("$defs", {})}
     properties = schema.get("properties")
     if schema.get("type") != "object" or not properties:
         raise ConfigError(
@@ -73,7 +76,9 @@ def validated(
             raise ValueError(problem)
         return {k: v for k, v in value.items() if k in schema["properties"]}, False
     try:
-        return _dump(model.model_validate(value, strict=True), schema), False
+        # As JSON: there a date or an enum is a string, and needs no coercion.
+        strict = model.model_validate_json(json.dumps(value), strict=True)
+        return _dump(strict, schema), False
     except ValidationError:
         return _dump(model.model_validate(value), schema), True
 

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthnb.curation import CHECKS, Check, Pair, apply_checks, locate_evidence
+from synthnb.curation import (
+    CHECKS,
+    Check,
+    Pair,
+    apply_checks,
+    keep,
+    locate_evidence,
+)
 from synthnb.errors import ConfigError, FrameError
 
 # Pairs labelled by hand: ``written`` ones are faults that were made up to be typical,
@@ -333,3 +340,44 @@ def test_no_text_makes_a_check_fail(question, answer, evidence, chunk):
     for check, _ in CHECKS.values():
         found = check(pair)
         assert found is None or found
+
+
+def test_a_filtered_frame_keeps_its_own_verdicts():
+    df = pd.DataFrame(
+        {
+            "question": ["x", "How long is the Nile?", "The Nile"],
+            "answer": ["y", "6,650 kilometres", "long"],
+        }
+    )
+    checked = apply_checks(df.iloc[[2, 1]])
+    assert checked["checks_ok"].tolist() == [False, True]
+    assert keep(checked)["question"].tolist() == ["How long is the Nile?"]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "text"),
+    [
+        ("多瑙河有多长？", "2850公里", "多瑙河全长2850公里，是欧洲第二长河。"),
+        ("长城是什么时候修建的？", "公元前7世纪", "长城始建于公元前7世纪。"),
+        ("富士山はどこにありますか。", "静岡県と山梨県", "富士山は静岡県と山梨県にまたがる日本最高峰の山です。"),
+        ("한국의 수도는 어디입니까?", "서울", "서울은 한국의 수도이다."),
+        ("كم عدد الدول التي يمر بها نهر الدانوب؟", "عشر دول", "يمر نهر الدانوب بعشر دول."),
+        ("Кто открыл пенициллин?", "Александр Флеминг", "Пенициллин был открыт в 1928 году Александром Флемингом."),
+        ("Quem descobriu a penicilina?", "Alexander Fleming", "A penicilina foi descoberta em 1928 por Alexander Fleming."),
+        ("Hoe lang is de Donau?", "2850 kilometer", "De Donau is 2850 kilometer lang."),
+        ("In welcher Stadt wurde Mozart geboren?", "In Salzburg", "Wolfgang Amadeus Mozart wurde 1756 in Salzburg geboren."),
+        ("Qui a découvert la pénicilline ?", "Alexander Fleming", "La pénicilline a été découverte en 1928 par Alexander Fleming."),
+    ],
+)  # fmt: skip
+def test_good_pairs_of_other_languages_are_kept(question, answer, text):
+    row = {"question": question, "answer": answer, "evidence": text, "text": text}
+    checked = apply_checks(pd.DataFrame([row]))
+    assert checked["checks_failed"].tolist() == [""]
+
+
+def test_a_pair_from_nowhere_is_found_in_a_language_without_a_list():
+    text = "多瑙河全长2850公里，是欧洲第二长河。"
+    row = {"question": "谁发明了电话？", "answer": "亚历山大贝尔", "text": text}
+    failed = apply_checks(pd.DataFrame([row]))["checks_failed"][0]
+    assert "question_grounded" in failed
+    assert "answer_grounded" in failed

@@ -71,3 +71,9 @@ def test_the_columns_are_needed_and_the_frame_is_left_alone():
     locate_evidence(df)
     assert df.loc[0, "evidence"] == ROW["evidence"]
     assert len(locate_evidence(df.head(0))) == 0
+
+
+def test_a_column_start_that_is_no_place_gives_no_place():
+    row = located(start="2020-01-01")
+    assert row["evidence"] == MITE
+    assert pd.isna(row["evidence_start"])

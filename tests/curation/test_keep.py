@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthnb.curation import counts, deduplicate, dropped_report, keep
+from synthnb.curation.ratings import join_ratings, rows_to_rate
 from synthnb.errors import FrameError
 
 
@@ -141,3 +142,43 @@ def test_counts_say_how_many_there_are_of_each_and_survive_json():
         "duplicates": 1,
     }
     assert counts(pd.DataFrame()) == {"rows": 0}
+
+
+def test_ratings_that_are_text_are_numbers_or_a_clear_error():
+    df = pd.DataFrame({"question": ["a", "b"], "rating": ["8", "2"]})
+    assert keep(df, min_rating=5)["question"].tolist() == ["a"]
+    with pytest.raises(FrameError, match="'x' is no number"):
+        keep(df.assign(rating="x"), min_rating=5)
+
+
+def test_ratings_are_joined_by_id_in_a_filtered_frame():
+    df = pd.DataFrame({"record_id": ["a", "b", "c"], "question": "q"}).iloc[[2, 0]]
+    ratings = pd.DataFrame(
+        {"row_id": ["a", "c", "c"], "status": "ok", "rating": [1.0, 3.0, 9.0]}
+    )
+    joined = join_ratings(df, ratings, ["rating"], {})
+    assert joined["rating"].tolist() == [3.0, 1.0]
+
+
+def test_records_that_share_an_id_are_not_rated_as_one():
+    df = pd.DataFrame({"record_id": ["a", "a"], "question": ["q1", "q2"]})
+    with pytest.raises(FrameError, match="record_id 'a'"):
+        rows_to_rate(df, ["question"])
+    assert len(rows_to_rate(df.assign(question="q"), ["question"])) == 2
+
+
+@pytest.mark.parametrize("ids", [[10, 11, 12], [1.0, 2.0, 2.5], ["a", "b", "c"]])
+def test_ids_may_be_numbers(ids):
+    df = pd.DataFrame(
+        {"record_id": ids, "question": ["Who is Bob?", "Who is Bob?", "x"]}
+    )
+    assert keep(deduplicate(df))["record_id"].tolist() == [ids[0], ids[2]]
+    ratings = pd.DataFrame(
+        {"row_id": list(map(str, ids)), "status": "ok", "rating": 5.0}
+    )
+    assert join_ratings(df, ratings, ["rating"], {})["rating"].tolist() == [5.0] * 3
+
+
+def test_ids_go_to_the_judge_as_text():
+    df = pd.DataFrame({"record_id": [0, 1], "question": "q"})
+    assert [row["record_id"] for row in rows_to_rate(df, [])] == ["0", "1"]

@@ -27,6 +27,7 @@ from synthnb.frames import (
     records_frame,
     require,
     rows_of,
+    typed,
 )
 from synthnb.records import Status
 
@@ -340,3 +341,17 @@ def test_importing_loads_no_pandas(module):
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("dtype", ["string", "boolean", "Int64", "Float64", ""])
+def test_a_typed_column_goes_by_place_whatever_the_frame_is_indexed_by(dtype):
+    df = pd.DataFrame({"n": [1, 2]}, index=[7, 7])
+    cells = {"string": ["a", None], "boolean": [True, None], "": [[1], {"a": 1}]}
+    values = cells.get(dtype, [1, None])
+    df["new"] = typed(values, dtype)
+    assert [None if v is pd.NA else v for v in df["new"]] == values
+
+
+def test_what_is_no_frame_is_named_with_the_way_to_one():
+    with pytest.raises(FrameError, match=r"deduplicate takes a DataFrame, not list"):
+        require([{"question": "q"}], ["question"], "deduplicate")

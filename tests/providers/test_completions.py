@@ -223,14 +223,22 @@ def test_what_was_sent_differently_is_noted():
     assert read(chat("x"), ask(), form).adapted == ()
 
 
+PROSE = " ".join(f"word{n}" for n in range(5_000))
+
+
 @pytest.mark.parametrize(
     ("prompt", "tokens", "cut"),
     [
-        ("word " * 8_000, 4_096, True),
-        ("word " * 8_000, 8_000, False),
+        (PROSE, 4_096, True),
+        (PROSE, 4_095, True),
+        (PROSE, 8_000, False),
+        (PROSE, 4_070, False),  # what a prefix cache left over: no full context
+        (f"{' ' * 40}x\n" * 1_000, 4_096, False),
+        ("| - " * 10_000, 4_096, False),
+        ("你好" * 20_000, 4_096, False),
         ("=" * 40_000, 4_096, False),
         ("word " * 100, 20, False),
-        ("word " * 8_000, None, False),
+        (PROSE, None, False),
     ],
 )
 def test_a_prompt_that_the_server_cut_is_noticed(prompt, tokens, cut):
@@ -269,3 +277,25 @@ def test_a_hundred_thousand_blocks_of_reasoning_are_no_trouble():
     assert text == "b"
     assert reasoning is not None
     assert reasoning.count("a") == 100_000
+
+
+def test_an_answer_that_fills_the_context_shows_a_cut_prompt():
+    usage = {"prompt_tokens": 3_000, "completion_tokens": 1_096}
+    found = read(chat("x") | {"usage": usage}, ask(PROSE))
+    assert found.adapted == ("prompt_cut_by_server",)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"usage": {"prompt_tokens_details": {"cached_tokens": 9_000}}},
+        {"usage": {"prompt_cache_hit_tokens": 9_000}},
+        {"usage": {}, "timings": {"cache_n": 9_000}},
+        {"usage": {"prompt_tokens_details": {"cached_tokens": None}}, "cut": True},
+        {"usage": {"prompt_tokens_details": [1]}, "timings": [], "cut": True},
+    ],
+)
+def test_tokens_from_a_cache_are_no_cut(more):
+    usage = {"prompt_tokens": 4_096, "completion_tokens": 1} | more["usage"]
+    found = read(chat("x") | more | {"usage": usage}, ask(PROSE))
+    assert bool(found.adapted) == more.get("cut", False)

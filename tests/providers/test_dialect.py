@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import orjson
 import pytest
 from raw_server import SCHEMA, ask
 
 from synthnb.providers.dialect import Dialect, Form, Structured, dialect_of
 from synthnb.providers.error_bodies import Failure
+from synthnb.providers.wire import encode
 
 IDEAL = Form()
 FULL = ask(
@@ -169,3 +171,54 @@ def test_what_a_form_changes_depends_on_the_request():
     assert form.adapted(ask()) == ()
     assert form.adapted(ask(schema=SCHEMA)) == ("prompt_only",)
     assert form.adapted(ask(system="s", top_p=0.1)) == ("system_folded", "no_top_p")
+
+
+KEYWORDS = {
+    "type": "object",
+    "properties": {
+        "pattern": {"type": "string", "pattern": "^a$", "maxLength": 3},
+        "n": {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}]},
+        "c": {"enum": ["minLength"], "default": "minLength"},
+    },
+    "required": ["pattern", "n", "c"],
+    "additionalProperties": False,
+}
+PLAIN = {
+    "type": "object",
+    "properties": {
+        "pattern": {"type": "string"},
+        "n": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "c": {"enum": ["minLength"]},
+    },
+    "required": ["pattern", "n", "c"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Invalid schema for response_format 'rating': 'maxLength' is not permitted.",
+        "JSON schema conversion failed:\nPattern must start with '^' and end with '$'",
+        "The provided JSON schema contains features not supported by xgrammar.",
+        "Invalid schema for response_format: 'default' is not permitted",
+    ],
+)
+def test_a_refused_keyword_costs_the_keyword_not_the_schema(message):
+    request = ask(schema=KEYWORDS)
+    dialect = Dialect()
+    form = dialect.learn(fail(message), request, IDEAL)
+    assert form == Form(plain_schema=True) == dialect.form
+    sent = orjson.loads(encode(request, "m", form)[0])["response_format"]
+    assert sent["json_schema"]["schema"] == PLAIN
+    assert sent["json_schema"]["strict"] is True
+    assert form.adapted(request) == ("plain_schema",)
+    assert form.adapted(ask(schema=PLAIN)) == ()
+    assert (
+        dialect.learn(fail(message), request, form).structured is Structured.JSON_OBJECT
+    )
+
+
+def test_a_schema_without_such_keywords_is_not_sent_again_as_it_was():
+    failure = fail("Invalid schema: 'maxLength' is not permitted")
+    assert IDEAL.after(failure, ask(schema=PLAIN)) == Form(Structured.JSON_OBJECT)

@@ -242,3 +242,12 @@ def test_a_long_hostile_text_costs_no_more_than_its_length(text):
     redactor = Redactor([CANARY])
     for _ in range(20):  # a pattern that backtracks takes minutes here
         assert redactor(text)
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_asynchronous_function_is_said_to_be_one():
+    async def later():
+        return CANARY
+
+    with pytest.raises(ConfigError, match="asynchronous"):
+        Key(later).reveal()

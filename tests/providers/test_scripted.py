@@ -63,3 +63,9 @@ async def test_requests_in_flight_are_counted_also_when_cancelled():
 def test_an_empty_script_is_refused():
     with pytest.raises(ConfigError, match="at least one"):
         ScriptedClient([])
+
+
+async def test_one_text_answers_everything():
+    client = ScriptedClient("hello")
+    texts = [(await client.complete(ask())).text for _ in "ab"]
+    assert texts == ["hello", "hello"]

@@ -220,3 +220,21 @@ def test_a_recursive_schema_ends():
     }
     assert "null" in instruction(tree)
     assert instruction({"$ref": "#"})
+
+
+def test_fields_of_one_name_with_values_of_their_own_are_told_apart():
+    def part(*values):
+        return {
+            "type": "object",
+            "properties": {
+                "evidence": {"enum": list(values)},
+                "mood": {"enum": [1, 2]},
+            },
+        }
+
+    pairs = {"pair_1": part("a", "b"), "pair_2": part("c", "d")}
+    text = instruction({"type": "object", "properties": pairs})
+    assert '"pair_1.evidence" is one of: "a" | "b"' in text
+    assert '"pair_2.evidence" is one of: "c" | "d"' in text
+    assert '{"evidence": <one of the values allowed for pair_2.evidence>' in text
+    assert text.count('"mood" is one of: 1 | 2') == 1

@@ -14,7 +14,9 @@ TEXT = "The Danube is “long”.\nIt flows\nto the Black Sea. Größe zählt. �
     [
         ("It flows\nto the Black Sea.", "It flows\nto the Black Sea."),
         ("it flows to the black sea", "It flows\nto the Black Sea"),
-        ('The Danube is "long"', "The Danube is “long"),
+        ('The Danube is "long"', "The Danube is “long”"),
+        ('The Danube is "long".', "The Danube is “long”."),
+        ("It flows to the Black Sea.", "It flows\nto the Black Sea."),
         ("GRÖSSE zählt", "Größe zählt"),
         ("多瑙河很长", "多瑙河很长"),
         ("  Black Sea ", "Black Sea"),

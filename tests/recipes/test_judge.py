@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from synthnb.errors import ConfigError
 from synthnb.recipes import Judge, Recipe, from_json
+from synthnb.recipes.judge import DEFAULT_CRITERIA
 from synthnb.records import Completion, Status
 
 ROW = {
@@ -163,3 +164,17 @@ def test_criteria_cannot_be_changed_afterwards():
     assert set(judge.criteria) == set(CRITERIA)
     with pytest.raises(TypeError):
         judge.criteria["new"] = "x"  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {n: {"score": 8, "reason": f"r {n}"} for n in DEFAULT_CRITERIA},
+        [{"criterion": n, "rating": 8, "reason": f"r {n}"} for n in DEFAULT_CRITERIA],
+        {"ratings": {n: {"score": 8, "reason": f"r {n}"} for n in DEFAULT_CRITERIA}},
+    ],
+)
+def test_a_reason_for_each_criterion_is_read(value):
+    parsed = Judge().parse({}, Completion(json.dumps(value)), ())
+    assert parsed.items[0]["rating"] == 8
+    assert parsed.items[0]["rating_reason"] == "r answerable r correct r useful"

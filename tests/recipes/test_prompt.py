@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+from datetime import date
+from enum import Enum
 from typing import Literal
 
 import pytest
 from pydantic import BaseModel, Field, field_validator
 
 from synthnb.errors import ConfigError, TemplateError
+from synthnb.frames import records_frame
 from synthnb.recipes import Prompt, Recipe, from_json
 from synthnb.records import Completion, Sampling, Status
 
@@ -192,3 +195,61 @@ def test_wrong_arguments():
         Prompt("x", output={"type": "array"})
     with pytest.raises(ConfigError, match="name"):
         Prompt("x", name="")
+
+
+class Color(Enum):
+    RED = "red"
+
+
+class Dated(BaseModel):
+    color: Color
+    when: date
+    tags: set[str] = set()
+
+
+def test_what_json_writes_as_a_string_needs_no_coercion():
+    value = {"color": "red", "when": "2024-01-02", "tags": ["a"]}
+    parsed = Prompt("x", output=Dated).parse({}, Completion(json.dumps(value)), ())
+    assert (parsed.items, parsed.repaired) == ((value,), False)
+    value["when"] = 1704153600
+    parsed = Prompt("x", output=Dated).parse({}, Completion(json.dumps(value)), ())
+    assert (parsed.items[0]["when"], parsed.repaired) == ("2024-01-02", True)
+
+
+class Tree(BaseModel):
+    value: int
+    children: list[Tree] = []
+
+
+def test_a_model_may_hold_itself():
+    recipe = Prompt("x", output=Tree)
+    assert recipe.fields == ("value", "children")
+    value = {"value": 1, "children": [{"value": 2, "children": []}]}
+    for again in (recipe, Prompt("x", output=recipe.schema)):
+        parsed = again.parse({}, Completion(json.dumps(value)), ())
+        assert parsed.items == (value,)
+
+
+class Clash(BaseModel):
+    status: str
+    reasoning: str
+    record_id: int
+
+
+def test_a_field_never_takes_the_place_of_a_records_own_column():
+    recipe = Prompt("x", output=Clash)
+    value = {"status": "open", "reasoning": "r", "record_id": 7}
+    parsed = recipe.parse({}, Completion(json.dumps(value)), ())
+    assert parsed.items == ({f"output_{k}": v for k, v in value.items()},)
+    assert recipe.fields == tuple(parsed.items[0])
+    text = Prompt("x", field="status")
+    assert text.fields == ("output_status",)
+    assert text.parse({}, Completion("t"), ()).items == ({"output_status": "t"},)
+
+
+def test_the_records_own_columns_are_those_that_every_frame_has():
+    every = records_frame([]).columns
+    recipe = Prompt(
+        "x", output={"type": "object", "properties": {n: {} for n in every}}
+    )
+    assert recipe.fields == tuple(f"output_{name}" for name in every)

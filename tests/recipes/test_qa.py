@@ -316,3 +316,73 @@ def test_the_form_is_settled_by_the_size_of_the_model_unless_named():
     assert QA().suited(small=True).form == "sentence"
     assert QA().suited(small=False).form == "passage"
     assert QA(form="sentence").suited(small=False).form == "sentence"
+
+
+BLOCKS = [pair(1), pair(2), pair(3)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n\n".join(f"**Pair {n}**\n```json\n{json.dumps(p)}\n```" for n, p in enumerate(BLOCKS)),
+        "\n\n".join(f"Pair {n}:\n{json.dumps(p, indent=1)}" for n, p in enumerate(BLOCKS)),
+        json.dumps({f"pair_{n}": [p] for n, p in enumerate(BLOCKS)}),
+        json.dumps([{f"pair_{n}": p} for n, p in enumerate(BLOCKS)]),
+        json.dumps({"pairs": BLOCKS, "sources": [{"quote": "x"}]}),
+        json.dumps([p | {"evidence": [{"text": "x"}]} for p in BLOCKS]),
+    ],
+)  # fmt: skip
+def test_no_pair_is_lost_to_the_shape_of_the_answer(text):
+    recipe = QA(pairs=3, form="passage")
+    requests, (parsed,) = play(recipe, ROW, [answer(text)])
+    assert [i["question"] for i in parsed.items] == [p["question"] for p in BLOCKS]
+    assert parsed.status is Status.OK
+    assert len(requests) == 1
+
+
+def test_one_pair_with_evidence_as_a_list_of_objects_is_a_pair():
+    one = pair(1) | {"evidence": [{"text": "The Danube rises in Germany."}]}
+    _, (parsed,) = play(QA(pairs=1, form="passage"), ROW, [answer(one)])
+    assert parsed.items[0]["grounded"]
+
+
+def test_evidence_over_a_line_break_keeps_its_full_stop_and_is_not_asked_again():
+    quote = "It flows for 2,850 kilometres to the Black Sea."
+    recipe = QA(pairs=2, form="passage")
+    requests, _ = play(recipe, ROW, [answer([pair(1, quote)]), answer([pair(2)])])
+    _, parsed = play(recipe, ROW, [answer([pair(1, quote)])])
+    assert parsed[0].items[0]["evidence"] == quote.replace("the ", "the\n")
+    again = requests[1].schema["properties"]["pair_1"]["properties"]["evidence"]
+    assert quote not in again["enum"]
+
+
+@pytest.mark.parametrize(
+    ("given", "starts"),
+    [
+        ([1, 3], ["The Danube", "The canal"]),
+        ([0, 2], ["The Danube", "The canal"]),  # counted from 0
+        (["Sentence 1", "3."], ["The Danube", "The canal"]),
+        ([[1, 2], "[3] The canal to the Rhine was opened in 1992."], ["The Danube", "The canal"]),
+        ([1, 9], ["The Danube", None]),
+    ],
+)  # fmt: skip
+def test_sentence_numbers_as_models_write_them(given, starts):
+    recipe = QA(pairs=2, form="passage", evidence="number")
+    pairs = [pair(n, evidence) for n, evidence in enumerate(given)]
+    _, (parsed,) = play(recipe, ROW, [answer(pairs)])
+    for item, start in zip(parsed.items, starts, strict=True):
+        assert item["grounded"] == (start is not None)
+        assert start is None or item["evidence"].startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("start", "offset"), [(1000.0, 1000), ("1000", 0), (float("nan"), 0), (None, 0)]
+)
+def test_spans_count_from_the_chunks_start(start, offset):
+    found = answer([pair(1, "The Danube rises in Germany.")])
+    _, (parsed,) = play(QA(pairs=1), {"text": TEXT, "start": start}, [found])
+    assert parsed.items[0]["evidence_start"] == offset
+
+
+def test_a_text_that_a_filter_stopped_is_not_sent_again():
+    assert QA().request(ROW, [Parsed(Status.REFUSED)], 0) is None

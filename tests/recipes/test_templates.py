@@ -139,3 +139,10 @@ def test_equality_hash_and_pickle_follow_the_text():
     assert hash(template) == hash(PromptTemplate("{{ a }}"))
     assert template != PromptTemplate("{{ b }}")
     assert "{{ a }}" in repr(template)
+
+
+def test_a_missing_value_is_nothing_not_the_word_none():
+    template = PromptTemplate(
+        "[{{ a }}] {% if a is none %}no{% endif %} {{ a or 'x' }}"
+    )
+    assert template.render({"a": None}) == "[] no x"
