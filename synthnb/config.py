@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from synthnb.errors import ConfigError
 
 
 class _Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def __init__(self, **values: Any) -> None:
+        """Check the values.
+
+        Raises:
+            ConfigError: names the setting, what is wrong with it, and what there is.
+        """
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(map(str, (type(self).__name__, *first["loc"])))
+            there = ", ".join(type(self).model_fields)
+            raise ConfigError(
+                f"{where}: {first['msg']}", hint=f"There are {there}."
+            ) from None
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as plain JSON values."""

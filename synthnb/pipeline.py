@@ -131,9 +131,7 @@ def generate(
         ConnectError: nothing listens at a provider on this machine.
         StoreError: the folder cannot be used, or another process uses it.
     """
-    if not 1 <= samples <= _MAX_SAMPLES:
-        msg = f"samples is {samples}; it must be between 1 and {_MAX_SAMPLES:,}"
-        raise ConfigError(msg, hint="Give the number of answers wanted for each row.")
+    _check_arguments(recipe, provider, limits, samples)
     limits = limits or Limits()
     recipe = _suited(recipe, provider)
     target = _target(recipe, provider, name, folder)
@@ -183,6 +181,7 @@ async def preview(
         msg = f"n is {n}; a preview needs at least one row"
         raise ConfigError(msg, hint="Give the number of rows to try, e.g. n=3.")
     limits = limits or Limits()
+    _check_arguments(recipe, provider, limits)
     recipe = _suited(recipe, provider)
     checked, _ = _checked_rows(recipe, rows)
     async with client_opener(provider, limits)() as client:
@@ -253,6 +252,28 @@ def show_with(
 
 
 # before a run starts --------------------------------------------------------------------
+
+
+def _check_arguments(
+    recipe: Any, provider: Any, limits: Any = None, samples: Any = 1
+) -> None:
+    """Say which argument is of the wrong kind, before anything is made of it."""
+    order = "The order is generate(recipe, rows, provider), e.g. generate(sn.QA(), …)."
+    if isinstance(recipe, type) or not isinstance(recipe, Recipe):
+        what = recipe if isinstance(recipe, type) else type(recipe)
+        raise ConfigError(f"{what.__name__} is no recipe", hint=order)
+    if isinstance(provider, type) or not (
+        isinstance(provider, ChatClient) or hasattr(provider, "connect")
+    ):
+        msg = f"{type(provider).__name__} is no provider"
+        hint = "Make one: sn.Provider('http://localhost:8000/v1'), or Provider.local()."
+        raise ConfigError(msg, hint=hint)
+    if limits is not None and not isinstance(limits, Limits):
+        msg = f"limits is a {type(limits).__name__}"
+        raise ConfigError(msg, hint="Write limits=sn.Limits(max_concurrency=8).")
+    if type(samples) is not int or not 1 <= samples <= _MAX_SAMPLES:
+        msg = f"samples is {samples!r}; it must be between 1 and {_MAX_SAMPLES:,}"
+        raise ConfigError(msg, hint="Give the number of answers wanted for each row.")
 
 
 def _checked_rows(recipe: Recipe, rows: Any) -> tuple[Iterator[Row], int | None]:

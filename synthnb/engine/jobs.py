@@ -57,7 +57,7 @@ def _base_id(row: Row, id_column: str | None) -> str:
             raise FrameError(msg, hint=hint)
         return _storable(str(value))
     for name in _ID_COLUMNS:
-        if row.get(name):
+        if row.get(name) not in {None, ""}:
             return _storable(str(row[name]))
     return row_hash(row)
 

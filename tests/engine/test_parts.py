@@ -44,9 +44,9 @@ class TestJobs:
             next(jobs)
 
     def test_records_and_chunks_keep_their_ids(self):
-        rows = [{"record_id": "r", "chunk_id": "c"}, {"chunk_id": "c"}]
+        rows = [{"record_id": "r", "chunk_id": "c"}, {"chunk_id": "c"}, {"chunk_id": 0}]
         jobs = list(iterate_jobs(rows, samples=1, id_column=None))
-        assert [job.row_id for job in jobs] == ["r", "c"]
+        assert [job.row_id for job in jobs] == ["r", "c", "0"]
 
 
 class TestOccurrences:

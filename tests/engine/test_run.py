@@ -329,6 +329,8 @@ async def test_preview_shows_prompts_and_answers_and_stores_nothing(
 async def test_samples_out_of_range_are_refused(echo, puppet):
     with pytest.raises(ConfigError, match="samples"):
         generate(echo(), rows(1), puppet(), samples=0)
+    with pytest.raises(ConfigError, match="samples is '3'"):
+        generate(echo(), rows(1), puppet(), samples="3")
 
 
 async def test_an_answer_to_a_prompt_that_was_cut_is_not_ok(echo, puppet):
@@ -356,3 +358,32 @@ async def test_rows_are_counted_as_they_come(echo, puppet):
     gate.set()
     await run
     assert run.status == {"ok": 2}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("rows", "recipe", "client"), "list is no recipe"),
+        (("class", "rows", "client"), "Echo is no recipe"),
+        (("recipe", "rows", "url"), "str is no provider"),
+        (("recipe", "rows", None), "NoneType is no provider"),
+    ],
+)
+async def test_arguments_of_the_wrong_kind_are_named(echo, puppet, arguments, said):
+    there = {"rows": rows(1), "recipe": echo(), "class": echo, "client": puppet(),
+             "url": "http://127.0.0.1:1"}  # fmt: skip
+    given = [there.get(name) for name in arguments]
+    with pytest.raises(ConfigError, match=said):
+        generate(*given)
+    with pytest.raises(ConfigError, match=said):
+        await preview(*given)
+
+
+def test_limits_of_the_wrong_kind_are_named(echo, puppet):
+    with pytest.raises(ConfigError, match="limits is a dict"):
+        generate(echo(), rows(1), puppet(), limits={"max_concurrency": 4})
+    with pytest.raises(ConfigError, match=r"Limits\.max_concurrency: [\s\S]*There are"):
+        Limits(max_concurrency="four")
+    with pytest.raises(ConfigError, match=r"Limits\.concurrency: Extra inputs"):
+        Limits(concurrency=4)
+    assert Limits.model_validate(FAST.to_json()) == FAST

@@ -20,7 +20,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "records": (),
     "errors": ("records",),
     "fingerprint": ("records",),
-    "config": (),
+    "config": ("errors",),
     # tier 1, logic without I/O
     "recipes": VALUES,
     "frames": VALUES,
