@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ def __getattr__(name: str) -> Any:
         return version("synthnb")
     if name not in _HOME:
         msg = f"module 'synthnb' has no attribute {name!r}"
-        raise AttributeError(msg)
+        # With both, Python itself adds "Did you mean".
+        raise AttributeError(msg, name=name, obj=sys.modules[__name__])
     if "ipykernel" in sys.modules:
         # Inside a kernel a Run shows itself; everywhere else nothing of this is loaded.
         import_module("synthnb.widgets").register()
@@ -104,6 +106,19 @@ def __getattr__(name: str) -> Any:
     )
     globals()[name] = value
     return value
+
+
+class _Package(ModuleType):
+    """Keeps ``synthnb.export`` the function, whoever imports the module of that name."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Take a name; the import system binds each submodule to its own."""
+        if isinstance(value, ModuleType) and _HOME.get(name) == value.__name__:
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:

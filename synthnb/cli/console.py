@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import signal
 import sys
@@ -11,7 +12,7 @@ import unicodedata
 import warnings
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from synthnb.engine.run import Run
 from synthnb.errors import SynthnbError
@@ -31,10 +32,21 @@ def printable(text: object) -> str:
     Control, format and bidi characters could move the cursor, recolour or reorder what
     a person reads; they become U+FFFD, line breaks become spaces.
     """
-    line = " ".join(str(text).split())
-    return "".join("�" if unicodedata.category(c) in _UNSAFE else c for c in line)
+    return harmless(" ".join(str(text).split()))
 
 
+def harmless(text: str) -> str:
+    """Return text without what a terminal would obey; its lines stay lines.
+
+    A server's model names and errors, and names of files, are other people's text too.
+    """
+    return "".join(
+        "�" if c not in _LAYOUT and unicodedata.category(c) in _UNSAFE else c
+        for c in text
+    )
+
+
+_LAYOUT = frozenset("\n\t")
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co"})
 
 
@@ -45,20 +57,31 @@ class Console:
         """Keep quiet for machines; speak to people."""
         self.as_json = as_json
         self._last_line, self._last_time = "", 0.0
-        self._live = sys.stderr.isatty() and not as_json
+        terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._live = terminal and not as_json
 
     def say(self, text: str = "") -> None:
         """Tell a person something; nothing where a machine listens."""
         if not self.as_json:
-            print(text, flush=True)
+            print(harmless(text), flush=True)
 
     def result(self, value: dict[str, Any]) -> None:
         """Print a result as one JSON line where a machine listens."""
-        if self.as_json:
-            print(json.dumps(value, ensure_ascii=False), flush=True)
+        if self.as_json and sys.stdout is not None:
+            line = json.dumps(value, ensure_ascii=False)
+            try:
+                line.encode(sys.stdout.encoding or "utf-8")
+            except UnicodeEncodeError:  # a narrow terminal, or a file name of odd bytes
+                line = json.dumps(value)
+            print(line, flush=True)
+
+    def failed(self, kind: str, message: str, next_step: str) -> None:
+        """Print an error as the one line of JSON where a machine listens."""
+        self.result({"error": kind, "message": message, "next": next_step})
 
     def progress(self, line: str, *, end: bool = False) -> None:
         """Show where a long job is: one living line, or one now and then in a log."""
+        line = harmless(line)
         if self._live:
             print(
                 f"\r\x1b[K  {line}",
@@ -134,20 +157,32 @@ def _interrupts(run: Run, console: Console) -> Iterator[None]:
 
 
 def finish(console: Console, work: Callable[[], T]) -> T:
-    """Run a command to its end; an error of ours is two lines and exit status 1."""
+    """Run a command to its end; an error of ours is two lines and exit status 1.
+
+    Any other error is a fault of ours: it keeps its traceback, and a machine is told.
+    """
     import typer
 
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
+            # They are notes for the person, whatever PYTHONWARNINGS makes of others.
+            warnings.simplefilter("always", UserWarning)
             return work()
     except SynthnbError as error:
-        kind = type(error).__name__
-        console.result({"error": kind, "message": error.message, "next": error.hint})
-        print(f"synthnb: {error}", file=sys.stderr)
+        console.failed(type(error).__name__, error.message, error.hint)
+        _tell(f"synthnb: {error}")
         raise typer.Exit(1) from None
+    except BrokenPipeError:
+        raise  # nobody reads on (``| head``): typer ends quietly
     except KeyboardInterrupt:
+        console.failed("KeyboardInterrupt", "stopped", "The same command goes on.")
         raise typer.Exit(STOPPED) from None
+    except Exception as error:
+        console.failed(
+            type(error).__name__, str(error), "Standard error holds the traceback."
+        )
+        raise
 
 
 def finish_async(console: Console, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -156,4 +191,24 @@ def finish_async(console: Console, work: Callable[[], Coroutine[Any, Any, T]]) -
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    print(f"synthnb: note: {printable(message)}", file=sys.stderr)
+    _tell(f"synthnb: note: {printable(message)}")
+
+
+def _tell(text: str) -> None:
+    if sys.stderr is not None:  # else print() would take standard output
+        print(harmless(text), file=sys.stderr)
+
+
+def print_anywhere() -> None:
+    """Let no character that a terminal lacks end a command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def unprintable(error: OSError) -> NoReturn:
+    """End where standard output takes nothing any more, e.g. on a full disk."""
+    _tell(f"synthnb: {error.strerror or error}")
+    _tell("  → Make room there; what the command had written is whole.")
+    sys.stdout = None  # or Python tries once more at exit
+    raise SystemExit(1)

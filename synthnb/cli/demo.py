@@ -12,7 +12,7 @@ from synthnb.curation import apply_checks, deduplicate, keep
 from synthnb.demo import documents_folder
 from synthnb.engine.progress import State, clock
 from synthnb.engine.run import Run
-from synthnb.errors import RunError
+from synthnb.errors import ConfigError, RunError
 from synthnb.export import export
 from synthnb.local import Provider
 from synthnb.pipeline import generate, rate, read
@@ -37,7 +37,11 @@ async def demo(out: Path, console: Console) -> dict[str, Any]:
         SynthnbError: the model, the folder or the disk fail; what was made is saved.
     """
     began = time.monotonic()
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        msg = f"cannot make the folder {out}: {error.strerror or error}"
+        raise ConfigError(msg, hint="Name another folder with --out.") from error
     console.say(
         "1 of 5  Reading the handbook: a PDF, a DOCX, an HTML and a Markdown file"
     )

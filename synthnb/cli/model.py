@@ -21,7 +21,19 @@ def list_(*, json: o.Json = False) -> None:
     models = finish(console, list_models)
     for model in models:
         console.say(str(model))
-    console.result({"models": [str(model) for model in models]})
+    console.result(
+        {
+            "models": [
+                {
+                    "name": model.name,
+                    "bytes": model.size,
+                    "license": model.license,
+                    "path": None if model.path is None else str(model.path),
+                }
+                for model in models
+            ]
+        }
+    )
 
 
 @app.command()

@@ -56,7 +56,7 @@ def chunk_document(
         ConfigError: The two numbers do not go together, or a single character has more
             tokens than ``chunk_tokens``.
     """
-    _check(chunk_tokens, overlap)
+    _check(chunk_tokens, overlap, count)
     cutter = _Cutter(document.text, chunk_tokens, overlap, count)
     page_starts = [page.start for page in document.pages]
     return tuple(
@@ -70,7 +70,18 @@ def chunk_rows(chunks: Iterable[Chunk]) -> list[dict[str, Any]]:
     return [asdict(chunk) for chunk in chunks]
 
 
-def _check(chunk_tokens: int, overlap: int) -> None:
+def _check(chunk_tokens: Any, overlap: Any, count: object) -> None:
+    for name, value in (("chunk_tokens", chunk_tokens), ("overlap", overlap)):
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ConfigError(
+                f"{name} is a whole number of tokens, not {value!r:.80}",
+                hint="Write chunk_tokens=400, overlap=40.",
+            )
+    if not callable(count):
+        raise ConfigError(
+            f"count is a function from a text to its tokens, not {count!r:.80}",
+            hint="Leave it out, or pass e.g. lambda text: len(tokenizer.encode(text)).",
+        )
     if chunk_tokens < 1:
         raise ConfigError(
             f"chunk_tokens={chunk_tokens}: a chunk holds at least one token",

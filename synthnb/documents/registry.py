@@ -49,8 +49,8 @@ def find_reader(suffix: str) -> Reader:
         named = f"no reader for {suffix!r} files" if suffix else "a file with no suffix"
         raise DocumentError(
             named,
-            hint=f"Convert the file to one of {suffixes()}, or read its text yourself "
-            "and pass it to read_text.",
+            hint=f"Convert the file to one of {suffixes()}; or read it yourself (a table "
+            "with pandas) and pass its rows to generate.",
         )
     module, _, name = place.partition(":")
     return cast("Reader", getattr(import_module(module), name))

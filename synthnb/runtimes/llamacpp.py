@@ -9,7 +9,7 @@ import time
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from synthnb.errors import ConfigError, ModelServerError
 from synthnb.runtimes.models import KNOWN_MODELS, ModelFile, Progress, silent
@@ -128,10 +128,15 @@ class EmbeddedServer:
             give_up(self._folder, self._user)
 
 
-def _check_numbers(**numbers: int | None) -> None:
+def _check_numbers(**numbers: Any) -> None:
     for name, number in numbers.items():
-        if number is not None and number < 1:
-            raise ConfigError(f"{name} must be at least 1, not {number}")
+        if number is None and name == "threads":
+            continue
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+            raise ConfigError(
+                f"{name} must be a whole number of at least 1, not {number!r:.80}",
+                hint=f"Write e.g. {name}=4, or leave it out.",
+            )
 
 
 def _check_context(file: ModelFile, context: int) -> None:

@@ -59,6 +59,7 @@ def locate(model: str | Path | None = None) -> ModelFile:
     """
     if model is None:
         model = DEFAULT_MODEL
+    _check_type(model)
     if _is_path(model):
         path = Path(model).expanduser().resolve()
         check_gguf(path)
@@ -98,6 +99,14 @@ def check_gguf(path: Path) -> None:
         raise ConfigError(
             f"{path} is no GGUF file: it starts with {magic!r}",
             hint="llama.cpp reads GGUF; a .safetensors or .bin model must be converted",
+        )
+
+
+def _check_type(model: object) -> None:
+    if not isinstance(model, (str, Path)):
+        raise ConfigError(
+            f"a model is named by a str or a Path, not by {type(model).__name__}",
+            hint=f"leave it out for {DEFAULT_MODEL}, or name a .gguf file",
         )
 
 

@@ -56,7 +56,8 @@ def test_read_writes_a_table_of_chunks(folder):
     result = call("read", "river.md", "--out", "c.parquet", "--json")
     assert result.exit_code == 0
     assert last_json(result) == {
-        "chunks": 1, "documents": 1, "problems": [], "notes": [], "out": "c.parquet"
+        "chunks": 1, "documents": 1, "problems": [], "notes": [], "left_out": [],
+        "out": "c.parquet",
     }  # fmt: skip
     assert pd.read_parquet("c.parquet")["text"].iloc[0] == TEXT
 
@@ -203,3 +204,201 @@ def test_a_model_file_is_taken_into_the_cache_and_a_wrong_one_is_not(
 )
 def test_text_of_a_model_cannot_steer_the_terminal(text, shown):
     assert printable(text) == shown
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "jsonl", "csv"])
+def test_each_kind_of_table_goes_all_the_way(folder, server, suffix):
+    model = ("--url", server.base_url, "--model", "fault-model", "--json")
+    chunks, records, rated = (f"{n}.{suffix}" for n in ("chunks", "records", "rated"))
+    assert call("read", "river.md", "--out", chunks).exit_code == 0
+    done = call("generate", chunks, "--pairs", 2, "--out", records, *model)
+    assert done.exit_code == 0, done.stderr
+    done = call("rate", records, "--out", rated, *model)
+    assert done.exit_code == 0, done.stderr
+    done = call("export", rated, "t.jsonl", "--format", "chatml", "--no-checks",
+                "--duplicates", "--min-rating", 1, "--json")  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    assert last_json(done)["kept"] == 2
+
+
+def test_a_table_of_failed_rows_keeps_them(folder):
+    with FaultServer.in_thread(faults=[Fault(400, body={"error": "no"})]) as server:
+        call("generate", "rows.jsonl", "--template", "{{ topic }}", "--out", "r.jsonl",
+             "--url", server.base_url, "--model", "fault-model")  # fmt: skip
+    assert list(pd.read_json("r.jsonl", lines=True)["status"]) == ["refused"] * 2
+
+
+def test_cells_of_a_table_reach_the_prompt_as_written(folder, server):
+    Path("t.csv").write_text("code,word,count\n00501,NA,1\n01234,null,\n")
+    Path("t.jsonl").write_text('{"date": "2024-01-05", "modified": "yes"}\n')
+    model = ("--url", server.base_url, "--model", "fault-model")
+    call("generate", "t.csv", "--template", "{{ code }} {{ word }}", *model)
+    call("generate", "t.csv", "--template", "{{ count or 'none' }}", *model)
+    call("generate", "t.jsonl", "--template", "{{ date }}", *model)
+    assert set(server.stats.by_prompt) == {
+        "00501 NA", "01234 null", "1", "none", "2024-01-05"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "out", ["out.xlsx", "out", "a.parquet/b.parquet", "rows.jsonl"]
+)
+def test_a_file_that_cannot_be_written_is_named_before_a_request(folder, server, out):
+    Path("a.parquet").write_text("a file, no folder")
+    before = Path("rows.jsonl").read_bytes()
+    result = call("generate", "rows.jsonl", "--template", "{{ topic }}", "--out", out,
+                  "--url", server.base_url, "--model", "fault-model", "--json")  # fmt: skip
+    assert result.exit_code == 1
+    assert last_json(result)["error"] == "ConfigError"
+    assert out in last_json(result)["message"]
+    assert server.stats.requests == 0
+    assert Path("rows.jsonl").read_bytes() == before
+
+
+def test_an_export_over_its_own_records_is_refused(folder):
+    result = call("export", "rows.jsonl", "./rows.jsonl", "--no-checks", "--duplicates")
+    assert result.exit_code == 1
+    assert "written over" in result.stderr
+
+
+def test_answers_to_a_prompt_of_ones_own_can_be_exported(folder):
+    frame = pd.DataFrame({"topic": ["a", "b"], "text": ["x", None]})
+    frame.assign(record_id=["1", "2"], status="ok").to_parquet("in.parquet")
+    result = call("export", "in.parquet", "t.jsonl", "--format", "chatml", "--no-checks",
+                  "--prompt", "topic", "--response", "text", "--json")  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert last_json(result)["kept"] == 1
+    assert last_json(result)["dropped"]["without prompt or response"] == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("read", "river.md", "--chunk-tokens", "5", "--json"),
+        ("read", "--json"),
+        ("generate", "river.md", "--nothing", "--json"),
+        ("model", "pull", "--nothing", "--json"),
+        ("nothing", "--json"),
+        ("--nothing", "check", "--json"),
+        ("check", "--json"),
+        ("demo", "--out", "river.md", "--json"),
+        ("generate", "rows.jsonl", "--template", " ", "--local", "--json"),
+        (
+            "generate",
+            "rows.jsonl",
+            "--template",
+            "x",
+            "--pairs",
+            2,
+            "--local",
+            "--json",
+        ),
+        ("check", "--preset", "openai", "--key-env", "sk-CANARY-1", "--json"),
+    ],
+)
+def test_every_error_is_one_line_of_json(folder, arguments):
+    result = call(*arguments)
+    assert result.exit_code in {1, 2}
+    (line,) = result.stdout.splitlines()
+    told = json.loads(line)
+    assert told["error"] in {"UsageError", "ConfigError"}
+    assert told["message"]
+    assert told["next"]
+    assert "CANARY" not in result.stdout + result.stderr
+
+
+def test_the_models_are_listed_for_machines(folder):
+    models = last_json(call("model", "list", "--json"))["models"]
+    assert models[0]["name"] == "smollm2-135m-instruct"
+    assert models[0]["license"] == "Apache-2.0"
+    assert models[0]["bytes"] > 10**7
+
+
+def test_the_version_is_shown():
+    from importlib.metadata import version
+
+    assert call("--version").stdout == f"synthnb {version('synthnb')}\n"
+
+
+def shell(line, **environment):
+    command = f'synthnb() {{ "{sys.executable}" -c "from synthnb.cli import main; main()" "$@"; }}'
+    return subprocess.run(
+        ["/bin/sh", "-c", f"{command}\n{line}"], text=True, encoding="utf-8",
+        capture_output=True, timeout=60, env={**os.environ, **environment}, check=False,
+    )  # fmt: skip
+
+
+def test_a_terminal_without_umlauts_ends_no_command(folder):
+    Path("Übung.md").write_text(TEXT)
+    done = shell("synthnb read Übung.md", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    done = shell("synthnb read Ä.md --json", PYTHONIOENCODING="ascii")
+    assert "Ä.md" in json.loads(done.stdout)["message"]
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_streams_that_take_nothing_give_no_traceback(folder):
+    done = shell("synthnb read river.md --json > /dev/full")
+    assert done.returncode == 1
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert shell("synthnb model list >&- 2>&-").returncode == 0
+    assert "Traceback" not in shell("synthnb read river.md | true").stderr
+    done = shell("synthnb read none.md --json 2>&-")
+    assert json.loads(done.stdout)["error"] == "DocumentError"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "holds no row"),
+        ("1\n", "line 1 is no JSON object"),
+        ('{"a": 1}\n{', "line 2"),
+    ],
+)
+def test_a_table_without_usable_rows_is_named(folder, text, told):
+    Path("bad.jsonl").write_text(text)
+    result = call(
+        "generate", "bad.jsonl", "--template", "{{ a }}", "--url", "localhost:9"
+    )
+    assert result.exit_code == 1
+    assert told in result.stderr
+
+
+def test_a_table_in_another_encoding_is_named(folder):
+    Path("latin.csv").write_bytes("topic\nKöln\n".encode("cp1252"))
+    result = call(
+        "generate", "latin.csv", "--template", "{{ topic }}", "--url", "localhost:9"
+    )
+    assert "UTF-8" in result.stderr
+
+
+def test_no_text_of_others_moves_the_cursor(folder, server):
+    Path("a\x1b[2Jb.md").write_text(TEXT)
+    result = call("read", "a\x1b[2Jb.md", "none\x1b[2J.md")
+    assert result.exit_code == 0
+    assert "\x1b" not in result.stdout + result.stderr
+    result = call("read", "none\x1b[2J.md")
+    assert "\x1b" not in result.stdout + result.stderr
+    with FaultServer.in_thread(faults=[Fault(400, body={"error": "\x1b[2J"})]) as other:
+        result = call("generate", "rows.jsonl", "--template", "{{ topic }}",
+                      "--url", other.base_url, "--model", "fault-model")  # fmt: skip
+    assert "\x1b" not in result.stdout + result.stderr
+
+
+def test_what_was_left_out_of_a_document_is_told(folder):
+    from reportlab.pdfgen import canvas
+
+    pdf = canvas.Canvas("manual.pdf")
+    for page in range(4):
+        pdf.drawString(72, 800, "ACME manual, second edition")
+        for line in range(30):
+            pdf.drawString(
+                72, 760 - 20 * line, f"{TEXT[line * 3 : line * 3 + 60]} {page}"
+            )
+        pdf.showPage()
+    pdf.save()
+    told = last_json(call("read", "manual.pdf", "--json"))
+    assert any("ACME manual" in part for part in told["left_out"])
+    assert "ACME manual" in call("read", "manual.pdf").stdout

@@ -245,3 +245,14 @@ def test_markdown_of_tables_and_code_without_headings():
     assert sorted(map(str.strip, lines)) == sorted(
         line.strip() for line in text.splitlines() if line.strip()
     )
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"chunk_tokens": "400"}, {"chunk_tokens": 40.5}, {"overlap": "4"}, {"count": 3}],
+)
+def test_an_argument_of_another_type_is_named(wrong):
+    (name,) = wrong
+    with pytest.raises(ConfigError, match=name) as caught:
+        chunk_document(Document("a", "some text"), **wrong)
+    assert caught.value.hint

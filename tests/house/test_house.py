@@ -53,8 +53,9 @@ def test_all_is_sorted_and_every_name_is_there():
         value = getattr(synthnb, name)
         assert inspect.ismodule(value) or inspect.getdoc(value), name
     assert set(dir(synthnb)) == set(names)
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match="no attribute 'nothing'") as caught:
         _ = synthnb.nothing
+    assert caught.value.name == "nothing"  # lets Python say "Did you mean"
 
 
 def test_the_type_checkers_mirror_agrees():
@@ -129,3 +130,17 @@ def test_nothing_but_the_ledger_reads_pickles_or_unsafe_yaml():
 def test_the_version_stands_in_one_place():
     text = (TOP / "pyproject.toml").read_text(encoding="utf-8")
     assert f'version = "{synthnb.__version__}"' in text
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "from synthnb.export import ExportResult",
+        "import synthnb.export.formats",
+        "import synthnb.cli.app",
+        "from synthnb import export",
+    ],
+)
+def test_export_is_the_function_whatever_was_imported_before(first):
+    code = f"import synthnb as sn\n{first}\nassert callable(sn.export), sn.export\nsn.export"
+    loaded_after(code)

@@ -8,6 +8,7 @@ import pytest
 
 from synthnb.errors import ConfigError
 from synthnb.runtimes import weights
+from synthnb.runtimes.llamacpp import EmbeddedServer
 from synthnb.runtimes.models import (
     DEFAULT_MODEL,
     KNOWN_MODELS,
@@ -130,3 +131,17 @@ def test_the_cache_is_the_users_unless_named(monkeypatch):
 )
 def test_names_of_models(stem, name):
     assert model_name(Path(f"{stem}.gguf")) == name
+
+
+@pytest.mark.parametrize("model", [3, ["a.gguf"], b"a.gguf"])
+def test_a_model_that_is_no_name_is_refused(model):
+    with pytest.raises(ConfigError, match="str or a Path") as caught:
+        weights.locate(model)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("number", ["8", 2.5, True, 0])
+def test_a_number_of_slots_that_is_none_is_refused(number):
+    with pytest.raises(ConfigError, match="slots") as caught:
+        EmbeddedServer(slots=number)
+    assert caught.value.hint
