@@ -18,6 +18,7 @@ from datetime import date, time
 from typing import TYPE_CHECKING, Any, cast
 
 from synthnb.errors import FrameError
+from synthnb.records import RECORD_COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,25 +92,6 @@ CHUNK_COLUMNS: tuple[Column, ...] = (
 )
 
 _BY_NAME = {column.name: column for column in COLUMNS}
-_ALWAYS = frozenset(
-    [
-        "record_id",
-        "step",
-        "row_id",
-        "sample_index",
-        "reasoning",
-        "status",
-        "detail",
-        "finish_reason",
-        "repaired",
-        "adapted",
-        "model",
-        "prompt_tokens",
-        "completion_tokens",
-        "tokens_estimated",
-        "attempts",
-    ]
-)
 _PROVENANCE = frozenset({"source", "page", "chunk_id", "start", "end"})
 _LAST_BEFORE_FIELDS = "end"
 
@@ -275,7 +257,7 @@ def _order(
     extra = [n for n in [*fields, *seen] if n not in _BY_NAME and n not in carried]
     order: dict[str, str] = {}
     for column in COLUMNS:
-        if column.name in _ALWAYS or column.name in seen:
+        if column.name in RECORD_COLUMNS or column.name in seen:
             order[column.name] = column.dtype
         if column.name == _LAST_BEFORE_FIELDS:
             order |= dict.fromkeys(extra, "")

@@ -18,6 +18,29 @@ Row: TypeAlias = Mapping[str, Any]
 JsonSchema: TypeAlias = Mapping[str, Any]
 
 
+RECORD_COLUMNS = frozenset(
+    [
+        "record_id",
+        "step",
+        "row_id",
+        "sample_index",
+        "reasoning",
+        "status",
+        "detail",
+        "finish_reason",
+        "repaired",
+        "adapted",
+        "model",
+        "prompt_tokens",
+        "completion_tokens",
+        "tokens_estimated",
+        "attempts",
+    ]
+)
+"""What every record has, with whatever recipe; no field of a recipe takes these names.
+Their types and meanings stand in ``frames.COLUMNS``."""
+
+
 class Status(StrEnum):
     """What became of a slot. Failure is a value: it is stored beside the successes."""
 

@@ -15,6 +15,7 @@ from synthnb.recipes.parsing import Answer, excerpt, find_json, read_answer, ren
 from synthnb.recipes.schemas import schema_of, validated
 from synthnb.recipes.templates import PromptTemplate
 from synthnb.records import (
+    RECORD_COLUMNS,
     Completion,
     JsonSchema,
     Message,
@@ -22,26 +23,6 @@ from synthnb.records import (
     Row,
     Sampling,
     Status,
-)
-
-_RECORD_COLUMNS = frozenset(
-    [
-        "record_id",
-        "step",
-        "row_id",
-        "sample_index",
-        "reasoning",
-        "status",
-        "detail",
-        "finish_reason",
-        "repaired",
-        "adapted",
-        "model",
-        "prompt_tokens",
-        "completion_tokens",
-        "tokens_estimated",
-        "attempts",
-    ]
 )
 
 
@@ -228,7 +209,7 @@ class Prompt:
 
 def _column(name: str) -> str:
     """Return the column of a field; a record's own column is never overwritten."""
-    return f"output_{name}" if name in _RECORD_COLUMNS else name
+    return f"output_{name}" if name in RECORD_COLUMNS else name
 
 
 def _objects(value: Any, fields: Sequence[str]) -> list[dict[str, Any]]:
