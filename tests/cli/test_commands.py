@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from synthnb.cli.app import app
 from synthnb.cli.console import printable
+from synthnb.demo import documents_folder
 from synthnb.testing import Fault, FaultServer, fault_process
 
 TEXT = (
@@ -388,17 +389,7 @@ def test_no_text_of_others_moves_the_cursor(folder, server):
 
 
 def test_what_was_left_out_of_a_document_is_told(folder):
-    from reportlab.pdfgen import canvas
-
-    pdf = canvas.Canvas("manual.pdf")
-    for page in range(4):
-        pdf.drawString(72, 800, "ACME manual, second edition")
-        for line in range(30):
-            pdf.drawString(
-                72, 760 - 20 * line, f"{TEXT[line * 3 : line * 3 + 60]} {page}"
-            )
-        pdf.showPage()
-    pdf.save()
-    told = last_json(call("read", "manual.pdf", "--json"))
-    assert any("ACME manual" in part for part in told["left_out"])
-    assert "ACME manual" in call("read", "manual.pdf").stdout
+    manual = documents_folder() / "handbook.pdf"
+    told = last_json(call("read", manual, "--json"))
+    assert any("a short handbook" in part for part in told["left_out"])
+    assert "a short handbook" in call("read", manual).stdout
