@@ -95,7 +95,7 @@ class TestRetry:
 
 class TestGate:
     async def test_an_open_gate_does_not_wait(self):
-        await asyncio.wait_for(Gate().wait(), 0.1)
+        await asyncio.wait_for(Gate().wait(), 5)
 
     async def test_stop_wakes_who_waits(self):
         gate = Gate()
