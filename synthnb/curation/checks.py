@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from synthnb.curation import answer_checks, grounding_checks, question_checks
+from synthnb.curation import (
+    answer_checks,
+    grounding_checks,
+    kind_checks,
+    question_checks,
+)
 from synthnb.curation.pairs import Check, Pair, PairCheck
 from synthnb.errors import ConfigError
 from synthnb.frames import require, rows_of, typed
@@ -42,6 +47,7 @@ CHECKS: dict[str, tuple[PairCheck, frozenset[str]]] = {
         grounding_checks.evidence_fits_question,
         _NEEDS_EVIDENCE,
     ),
+    "kind_fits": (kind_checks.kind_fits, _PAIR),
     "evidence_supports": (grounding_checks.evidence_supports, _NEEDS_EVIDENCE),
 }
 """Name → (check, what it reads), in the order in which a reason is shown."""
