@@ -12,9 +12,9 @@ from synthnb.curation.pairs import Pair
 from synthnb.curation.words import content_words, index, keys, words
 
 _MADE = re.compile(
-    r"\b(?:invent|creat|discover|found|coin|introduc|propos|describ|publish|develop|start"
-    r"|releas|writ|wrote|built|build|made|design|launch|establish|present|devis|compos"
-    r"|nam(?:ed|ing)|first\b|origin)\w*",
+    r"\b(?:invent|creat|discover|found|coin|introduc|propos|describe|describing|publish|develop|start"
+    r"|release|releasing|writ|wrote|built|build|made|design|launch|establish|present|devis|compos"
+    r"|named|naming|first\b|origin)\w*",
     re.IGNORECASE,
 )
 _WHO_MADE = re.compile(
