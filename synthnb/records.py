@@ -1,7 +1,7 @@
 """Frozen values that travel through the house.
 
-``Document`` → ``Chunk`` → ``Request`` → ``Completion`` → record; beside them ``Rating``
-and ``Decision``. Each step returns new values and edits none, so undo, audit and
+``Document`` → ``Chunk`` → ``Request`` → ``Completion`` → record; beside them
+``Decision``. Each step returns new values and edits none, so undo, audit and
 parsing again cost nothing.
 """
 
@@ -169,16 +169,6 @@ class Completion:
     request_id: str | None = None
     adapted: tuple[str, ...] = ()
     """What was sent differently from what was asked, e.g. ``("json_object",)``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rating:
-    """A judge's score of one record, on the scale of the judge, with its reason."""
-
-    record_id: str
-    score: float
-    reason: str
-    criteria: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

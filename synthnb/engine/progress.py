@@ -49,7 +49,6 @@ class Progress:
     """Answers for which the server gave no usage: the sums above lack them."""
     started: float = field(default_factory=time.monotonic)
     ended: float | None = None
-    last_answer: float | None = None
     note: str = ""
     """What a person must know now: "disk full, waiting for room"."""
 
@@ -81,7 +80,6 @@ class Progress:
 
     def answered(self, completion: Completion) -> None:
         """Count an answer's tokens."""
-        self.last_answer = time.monotonic()
         usage = completion.usage
         if usage.prompt_tokens is None or usage.completion_tokens is None:
             self.unknown_usage += 1

@@ -16,7 +16,7 @@ class ReadingProgress:
 
     def __init__(self) -> None:
         """Begin to count the time; nothing is shown yet."""
-        self._began = self._shown_at = time.monotonic()
+        self._shown_at = time.monotonic()
         self._handle: Any = None
 
     def __call__(self, done: int, total: int, source: str) -> None:
