@@ -112,13 +112,34 @@ def test_no_file_holds_what_looks_like_a_key():
         assert found is None or "CANARY" in found[0], f"{path}: {found}"
 
 
+BANNED = {
+    ".py": r"\b(?:HTML|Markdown|HTMLMath|Styler|Javascript|Password)\(|\.style\b",
+    ".js": r"(?:inner|outer)HTML|insertAdjacentHTML|document\.write|\beval\(|new Function"
+    r"|DOMParser|srcdoc|createContextualFragment|dangerously|https?://(?!www\.w3\.org/)",
+    ".css": r"@import|url\(",
+}
+
+
 def test_model_text_is_never_shown_as_markup():
-    banned = re.compile(
-        r"\b(?:HTML|Markdown|HTMLMath|Styler|Javascript)\(|innerHTML|\.style\b"
-    )
-    for path in ROOT.rglob("widgets/**/*"):
-        if path.suffix in {".py", ".js"}:
-            assert not banned.search(path.read_text(encoding="utf-8")), path
+    looked = 0
+    for path in (ROOT / "widgets").rglob("*"):
+        if path.suffix in BANNED:
+            looked += 1
+            found = re.search(BANNED[path.suffix], path.read_text(encoding="utf-8"))
+            assert found is None, f"{path}: {found}"
+    assert looked > 10
+
+
+def test_every_view_names_a_module_and_the_joined_names_are_unique():
+    static = ROOT / "widgets" / "static"
+    names: dict[str, str] = {}
+    top = re.compile(r"^(?:export )?(?:async )?(?:function|class|const|let) (\w+)", re.M)
+    for path in sorted(static.glob("*.js")):
+        text = path.read_text(encoding="utf-8")
+        assert text.startswith("// @ts-check"), path
+        for name in top.findall(text):
+            assert name not in names, f"{name} stands in {path.name} and {names[name]}"
+            names[name] = path.name
 
 
 def test_nothing_but_the_ledger_reads_pickles_or_unsafe_yaml():

@@ -1,0 +1,134 @@
+"""Messages of front ends: in order, on one thread, answered whatever happens."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+import weakref
+
+import pytest
+
+from synthnb.errors import ConfigError
+from synthnb.widgets.channel import View
+
+
+class Echo(View):
+    """Answers; keeps what was sent instead of sending it."""
+
+    def __init__(self):
+        super().__init__()
+        self.sent, self.seen, self.threads = [], [], set()
+        self.arrived = threading.Condition()
+        self.hold = threading.Event()
+
+    def send(self, content, buffers=None):
+        with self.arrived:
+            self.sent.append(content)
+            self.arrived.notify_all()
+
+    def until(self, count):
+        with self.arrived:
+            assert self.arrived.wait_for(lambda: len(self.sent) >= count, 10)
+        return self.sent
+
+    def on_say(self, message):
+        self.seen.append(message["n"])
+        self.threads.add(threading.get_ident())
+        return {"n": message["n"]}
+
+    def on_silent(self, message):
+        return None
+
+    def on_wait(self, message):
+        return {"held": self.hold.wait(10)}
+
+    def on_refuse(self, message):
+        raise ConfigError("no", hint="take yes")
+
+    def on_break(self, message):
+        raise ZeroDivisionError("broken")
+
+
+@pytest.fixture
+def view():
+    made = Echo()
+    yield made
+    made.close()
+
+
+def test_messages_are_answered_in_order_on_a_thread_of_the_view(view):
+    for n in range(50):
+        view.receive({"op": "say", "id": f"x-{n}", "n": n})
+    assert view.until(50) == [{"n": n, "re": f"x-{n}"} for n in range(50)]
+    assert len(view.threads) == 1
+    assert threading.get_ident() not in view.threads
+
+
+def test_a_message_without_an_id_gets_no_answer(view):
+    view.receive({"op": "say", "n": 1})
+    view.receive({"op": "silent", "id": "a"})
+    assert view.until(1) == [{"re": "a"}]
+    assert view.seen == [1]
+
+
+def test_a_refusal_names_the_next_step_and_the_view_goes_on(view, caplog):
+    view.receive({"op": "refuse", "id": "1"})
+    view.receive({"op": "break", "id": "2"})
+    view.receive({"op": "unheard of", "id": "3"})
+    view.receive({"op": "say", "id": "4", "n": 4})
+    refused, broken, unknown, said = view.until(4)
+    assert refused == {"error": "no", "hint": "take yes", "re": "1"}
+    assert broken["error"] == "ZeroDivisionError: broken"
+    assert "no operation" in unknown["error"]
+    assert said["n"] == 4
+    assert "break" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "content", [None, 7, [], {}, {"op": 3}, {"op": None, "id": "1"}]
+)
+def test_what_is_no_message_is_left_alone(view, content):
+    view.receive(content)
+    view.receive({"op": "say", "id": "1", "n": 1})
+    assert view.until(1) == [{"n": 1, "re": "1"}]
+
+
+@pytest.mark.parametrize("op", ["_answer", "msg", "trait_change", "__init__"])
+def test_only_operations_can_be_asked_for(view, op):
+    view.receive({"op": op, "id": "1"})
+    assert "no operation" in view.until(1)[0]["error"]
+
+
+def test_the_callback_never_waits(view):
+    view.receive({"op": "wait", "id": "1"})  # would hang here if it were done here
+    view.hold.set()
+    assert view.until(1) == [{"held": True, "re": "1"}]
+
+
+def test_nothing_of_a_view_is_synced_but_what_anywidget_needs(view):
+    ours = set(view.get_state()) - {"_esm", "_css", "_anywidget_id", "layout", "tabbable", "tooltip"}  # fmt: skip
+    assert {
+        name for name in ours if not name.startswith(("_model", "_view", "_dom"))
+    } == set()
+
+
+def test_a_closed_view_ends_its_thread(view):
+    view.receive({"op": "say", "id": "1", "n": 1})
+    view.until(1)
+    view.close()
+    view.receive({"op": "say", "id": "2", "n": 2})
+    deadline = time.monotonic() + 10
+    while any(t.name.startswith("synthnb-Echo") for t in threading.enumerate()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert len(view.sent) == 1
+
+
+def test_a_closed_view_can_be_collected():
+    view = Echo()
+    gone = weakref.ref(view)
+    view.close()
+    del view
+    gc.collect()
+    assert gone() is None
