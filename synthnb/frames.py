@@ -79,6 +79,9 @@ COLUMNS: tuple[Column, ...] = (
     Column("decided_by", _STRING, "who decided"),
     Column("decided_at", _TIME, "when, UTC"),
     Column("edited", _STRING, "the fields that a person changed, joined by commas"),
+    Column("decision_tags", _STRING, "a person's tags, joined by commas"),
+    Column("decision_stars", _INT, "a person's stars, 1 to 5"),
+    Column("decision_note", _STRING, "a person's note"),
 )
 
 CHUNK_COLUMNS: tuple[Column, ...] = (

@@ -1,7 +1,7 @@
 """Frozen values that travel through the house.
 
 ``Document`` → ``Chunk`` → ``Request`` → ``Completion`` → record; beside them
-``Decision``. Each step returns new values and edits none, so undo, audit and
+``Decision`` and ``Step``. Each step returns new values and edits none, so undo, audit and
 parsing again cost nothing.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 Row: TypeAlias = Mapping[str, Any]
 """One input row: column name → plain value (str, int, float, bool, None, list, dict)."""
@@ -171,13 +171,34 @@ class Completion:
     """What was sent differently from what was asked, e.g. ``("json_object",)``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What a person decided about one record; the log of these is append-only."""
+class Decision(NamedTuple):
+    """What a person said of one record; ``None`` = nothing about that.
+
+    A named tuple, for a step may hold 100,000 of them.
+    """
 
     record_id: str
-    action: Literal["accept", "reject", "edit", "undo"]
+    action: Literal["accept", "reject", "edit", "annotate"]
+    edited: Mapping[str, Any] | None = None
+    """Field → its new value."""
+    was: Mapping[str, Any] | None = None
+    """Field → what stood there before, so that an edit can be shown and taken back."""
+    tags: tuple[str, ...] | None = None
+    stars: int | None = None
+    """1 to 5; 0 takes the stars away."""
+    note: str | None = None
+    """An empty one takes the note away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One gesture of a person; the log of these is append-only."""
+
+    number: int
+    """Its place in the log, from 1."""
     decided_by: str
     decided_at: str
     """UTC, ISO 8601."""
-    edited: Mapping[str, Any] = field(default_factory=dict)
+    decisions: tuple[Decision, ...] = ()
+    undoes: int | None = None
+    """The step that this one takes back; it then holds no decisions of its own."""

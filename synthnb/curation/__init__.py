@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from synthnb.curation.agreement import Agreement, agreement
 from synthnb.curation.checks import CHECKS, apply_checks
-from synthnb.curation.decisions import DecisionState, apply_decisions, replay
+from synthnb.curation.decided_frame import apply_decisions
+from synthnb.curation.decisions import DecisionBook, DecisionState, replay
 from synthnb.curation.duplicates import deduplicate
 from synthnb.curation.evidence import locate_evidence
 from synthnb.curation.keep import dropped_report, keep
@@ -12,9 +14,12 @@ from synthnb.curation.statistics import counts
 
 __all__ = [
     "CHECKS",
+    "Agreement",
     "Check",
+    "DecisionBook",
     "DecisionState",
     "Pair",
+    "agreement",
     "apply_checks",
     "apply_decisions",
     "counts",

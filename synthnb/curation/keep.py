@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _Reason = Callable[[Mapping[str, Any]], str | None]
+_CARRIED = ("run_folder", "fields", "rating_scale")
+"""What a frame tells of its run: where decisions are kept, what is reviewed."""
 
 
 def keep(
@@ -70,6 +72,7 @@ def keep(
     if not duplicates and "duplicate_of" not in df.columns:
         missing.append("duplicates")
     kept.attrs = {
+        **{name: df.attrs[name] for name in _CARRIED if name in df.attrs},
         "dropped": dict(sorted(counts.items(), key=lambda item: _place(item[0]))),
         "kept": len(kept),
         "of": len(df),
