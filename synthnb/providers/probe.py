@@ -7,6 +7,7 @@ and costs money: it is never asked, nor is any server that might be one.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -55,6 +56,7 @@ class _Findings:
     dialect: tuple[str, ...] = ()
     stopped: bool = False
     began: float = field(default_factory=time.perf_counter)
+    progress: Callable[[Step], None] | None = None
 
     def note(
         self, name: str, outcome: Outcome, detail: str = "", next_step: str = ""
@@ -62,6 +64,8 @@ class _Findings:
         now = time.perf_counter()
         seconds = 0.0 if outcome == "skipped" else now - self.began
         self.steps[name] = Step(name, outcome, detail, next_step, seconds)
+        if self.progress is not None:
+            self.progress(self.steps[name])
         self.began = now
         self.stopped = self.stopped or outcome == "failed"
 
@@ -69,9 +73,13 @@ class _Findings:
         self.note(name, "failed", error.message, error.hint)
 
 
-async def check(provider: Provider) -> CheckReport:
+async def check(
+    provider: Provider, progress: Callable[[Step], None] | None = None
+) -> CheckReport:
     """Check a provider; see ``Provider.check``."""
-    found = _Findings(provider.base_url or "local model", provider.model)
+    found = _Findings(
+        provider.base_url or "local model", provider.model, progress=progress
+    )
     try:
         link = await open_link(provider, _LIMITS)
     except SynthnbError as error:

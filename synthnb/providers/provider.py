@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from synthnb.config import Limits
     from synthnb.providers.protocol import ChatClient
-    from synthnb.providers.report import CheckReport
+    from synthnb.providers.report import CheckReport, Step
 
 _DEFAULT_CONCURRENCY = 16
 _FIELDS = ("base_url", "model", "origins", "notes", "_concurrency", "_headers", "_key")
@@ -195,11 +195,19 @@ class Provider:
 
         return await connect(self, limits)
 
-    async def check(self) -> CheckReport:
-        """Try the endpoint step by step and report; never raises for what it finds."""
+    async def check(
+        self, progress: Callable[[Step], None] | None = None
+    ) -> CheckReport:
+        """Try the endpoint step by step and report; never raises for what it finds.
+
+        Args:
+            progress: called with each step as soon as it is known. A step may come
+                twice: on a server whose list is public, only the first answer tells
+                that the key is refused.
+        """
         from synthnb.providers.probe import check
 
-        return await check(self)
+        return await check(self, progress)
 
     def _launcher(self) -> Launcher | None:
         return None if self._local is None else make_launcher(*self._local)
