@@ -155,6 +155,8 @@ def generate(
         store=store,
         open_client=client_opener(provider, limits),
         limits=limits,
+        model=provider.model,
+        is_local=getattr(provider, "is_local", False),
     )
     run.start(description)
     _remember(target, run, call)
@@ -216,7 +218,7 @@ async def rate(
     Returns:
         ``df`` with ``rating``, ``rating_reason`` and the judge's other columns, empty
         where the record is not ok or its rating failed. ``attrs["rating_status"]``
-        counts the rating run's rows by status.
+        counts the rating run's rows by status, ``attrs["rating_scale"]`` is the scale.
     """
     from synthnb.curation.ratings import join_ratings, rows_to_rate
     from synthnb.frames import require
@@ -229,7 +231,9 @@ async def rate(
     run = generate(judge, rows, provider, name=name, limits=limits, folder=folder)
     if (shown := show or _face.rating) is not None:
         shown(run)
-    return join_ratings(df, await run, judge.fields, run.status)
+    rated = join_ratings(df, await run, judge.fields, run.status)
+    rated.attrs["rating_scale"] = list(judge.scale)
+    return rated
 
 
 class _Face:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from synthnb.config import Limits
-from synthnb.engine.events import Answered, Event, Failed, Retried
+from synthnb.engine.events import Answered, Event, Failed, Held, Retried
 from synthnb.engine.gate import Gate
 from synthnb.engine.progress import Progress
 from synthnb.engine.replay import FINAL_REFUSAL, read_answer, stored_form
@@ -136,8 +136,12 @@ class Caller:
         self._outage = 0
         wait = next_wait(error, failures, self._limits.retry)
         if wait is not None and wait.whole_pool:
-            self._gate.hold(wait.seconds)
+            self._hold(wait.seconds, error)
         return wait
+
+    def _hold(self, seconds: float, error: ProviderError) -> None:
+        self._gate.hold(seconds)
+        self._emit(Held(self._gate.held_for(), error))
 
     def _outage_wait(self, error: ConnectError) -> Wait:
         """Nobody answers: no row is at fault, so all wait and none loses an attempt.
@@ -157,7 +161,7 @@ class Caller:
                 ) from error
             policy = self._limits.retry
             ceiling = policy.base_seconds * 2 ** (self._outage - 1)
-            self._gate.hold(min(policy.max_seconds, ceiling))
+            self._hold(min(policy.max_seconds, ceiling), error)
         return Wait(self._gate.held_for(), whole_pool=True)
 
     def _give_up(self, slot: SlotRow, error: ProviderError) -> Outcome:

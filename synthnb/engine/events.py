@@ -35,6 +35,14 @@ class Retried:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """The whole pool waits: nobody answers there, or the server asked to slow down."""
+
+    seconds: float
+    error: ProviderError
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """A request was given up."""
 
@@ -49,4 +57,4 @@ class Noted:
     text: str
 
 
-Event: TypeAlias = StateChanged | Answered | Retried | Failed | Noted
+Event: TypeAlias = StateChanged | Answered | Retried | Held | Failed | Noted

@@ -14,6 +14,7 @@ from synthnb.engine.replay import (
     count_missing,
     next_request,
     read_stored,
+    shortfall,
 )
 from synthnb.fingerprint import request_key
 from synthnb.recipes.base import Parsed, Recipe
@@ -82,19 +83,23 @@ class Filler:
                 outcome = await self._caller.call(slot, job.row, request, earlier)
             earlier.append(outcome.parsed)
             final = outcome.final
-            self._count(earlier)
-        self._count(earlier, ended=True)
+            self._count(job.row_id, earlier)
+        self._count(job.row_id, earlier, ended=True)
         return sent
 
-    def _count(self, earlier: list[Parsed], *, ended: bool = False) -> None:
+    def _count(
+        self, row_id: str, earlier: list[Parsed], *, ended: bool = False
+    ) -> None:
         """Count rows as they come: the items of the last answer, at the end the rest."""
         wanted = self._recipe.wanted
         if ended:
             new = count_missing(earlier, wanted)
+            detail = shortfall(earlier, wanted - new.total(), wanted)[1] if new else ""
         else:
             before = count_items(earlier[:-1], wanted)
             new = count_items(earlier, wanted) - before
-        self._progress.by_status.update(new)
+            detail = earlier[-1].detail
+        self._progress.count(new, row_id, detail)
 
     def _slot(
         self, work: Work, round_: int, request: Request

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from synthnb.engine.troubles import Tally
 from synthnb.records import Completion, Status
 
 
@@ -41,6 +43,12 @@ class Progress:
     retries: int = 0
     in_flight: int = 0
     max_in_flight: int = 0
+    limit: int | None = None
+    """Requests at once at most; ``None`` until the model is connected."""
+    answers: int = 0
+    """Answers that arrived in this call, good or bad."""
+    last_answer: float | None = None
+    """When the last of them arrived, by ``time.monotonic``."""
     saved: int = 0
     """Answers whose commit has returned."""
     prompt_tokens: int = 0
@@ -49,6 +57,8 @@ class Progress:
     """Answers for which the server gave no usage: the sums above lack them."""
     started: float = field(default_factory=time.monotonic)
     ended: float | None = None
+    failed: Tally = field(default_factory=Tally)
+    """The rows that are not ok, by status, with one example each."""
     note: str = ""
     """What a person must know now: "disk full, waiting for room"."""
 
@@ -79,12 +89,21 @@ class Progress:
         self.max_in_flight = max(self.max_in_flight, self.in_flight)
 
     def answered(self, completion: Completion) -> None:
-        """Count an answer's tokens."""
+        """Count an answer and its tokens."""
+        self.answers += 1
+        self.last_answer = time.monotonic()
         usage = completion.usage
         if usage.prompt_tokens is None or usage.completion_tokens is None:
             self.unknown_usage += 1
         self.prompt_tokens += usage.prompt_tokens or 0
         self.completion_tokens += usage.completion_tokens or 0
+
+    def count(self, rows: Mapping[str, int], row_id: str, detail: str) -> None:
+        """Count rows that are decided, by status, and why the bad ones are bad."""
+        for status, number in rows.items():
+            self.by_status[status] += number
+            if status != Status.OK:
+                self.failed.add(Status(status), number, row_id, detail)
 
     def eta(self) -> float | None:
         """Return the seconds that are probably left, from the pace so far."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TICK_SECONDS = 0.2
+_LEFT = "the run was stopped before this row was answered"
 
 OpenClient = Callable[[], contextlib.AbstractAsyncContextManager[ChatClient]]
 
@@ -51,6 +52,8 @@ class Run:
 
     Attributes:
         name: the run's name, which is its folder's name.
+        model: the model's id; ``None`` until the server has named its only one.
+        is_local: whether this process launched the model, so that calls cost nothing.
         progress: live counters.
     """
 
@@ -64,16 +67,21 @@ class Run:
         store: RunStore,
         open_client: OpenClient,
         limits: Limits,
+        model: str | None = None,
+        is_local: bool = False,
     ) -> None:
         """Take the parts; ``start`` begins."""
         self.name = name
         self.recipe = recipe
+        self.model = model
+        self.is_local = is_local
         self.progress = Progress(wanted=wanted)
         self._jobs = jobs
         self._store = store
         self._open_client = open_client
         self._limits = limits
         self._state = State.CONNECTING
+        self._error: BaseException | None = None
         self._gate = Gate()
         self._listeners: list[Callable[[Event], None]] = []
         self._filler: Filler | None = None
@@ -144,7 +152,7 @@ class Run:
         if self._filler and self._filler.interrupted:
             left = self._filler.interrupted
             counts = count_interrupted(self.recipe, self._store, left)
-            self.progress.by_status.update(counts)
+            self.progress.count(counts, next(iter(left))[0], _LEFT)
 
     def _settle(self, _: object) -> None:
         """End a run whose task could not: its loop was closed before it was through."""
@@ -182,6 +190,7 @@ class Run:
             )
             filler = self._filler = Filler(self.recipe, caller, store, progress)
             width = self._limits.max_concurrency or client.default_concurrency
+            progress.limit, self.model = width, client.model
             step = self.recipe.step
             scheduler = Scheduler(
                 self._jobs, filler, store, gate, step=step, width=width
@@ -196,6 +205,7 @@ class Run:
 
     def _finish(self, error: BaseException | None) -> None:
         self.progress.ended = time.monotonic()
+        self._error = error  # a listener that hears of the end asks for its reason
         if error is not None:
             self.progress.note = str(error).partition("\n")[0]
             self._set_state(State.ERROR)
@@ -353,17 +363,24 @@ class Run:
     @property
     def error(self) -> BaseException | None:
         """What ended the run early; ``None`` while it works and when all went well."""
-        return self._finished.exception() if self._finished.done() else None
+        return self._error
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield the records so far as plain dicts, in the order of the input rows."""
         return replay(self.recipe, self._store, final=self._state.is_final)
 
     def frame(self) -> pd.DataFrame:
-        """Return the records so far as a DataFrame; see ``frames.COLUMNS``."""
+        """Return the records so far as a DataFrame; see ``frames.COLUMNS``.
+
+        ``attrs`` say ``run_folder``, where decisions on its rows are kept, and
+        ``fields``, the columns that the recipe wrote.
+        """
         from synthnb.frames import records_frame
 
-        return records_frame(self.records(), fields=self.recipe.fields)
+        frame = records_frame(self.records(), fields=self.recipe.fields)
+        frame.attrs["run_folder"] = str(self.folder)
+        frame.attrs["fields"] = list(self.recipe.fields)
+        return frame
 
     def errors(self) -> troubles.Troubles:
         """Return the failed rows grouped by kind, each with the next step."""

@@ -54,23 +54,36 @@ class Troubles(tuple[Trouble, ...]):
         )
 
 
+class Tally:
+    """Counts failed rows as they come, without keeping them: one example a status."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._counts: dict[Status, int] = {}
+        self._first: dict[Status, tuple[str, str]] = {}
+
+    def add(self, status: Status, number: int, row_id: str, detail: str) -> None:
+        """Count rows of one status; the first one's words stay as the example."""
+        # The example first: another thread may read what is counted at any moment.
+        self._first.setdefault(status, (row_id, detail))
+        self._counts[status] = self._counts.get(status, 0) + number
+
+    def troubles(self) -> Troubles:
+        """Return what was counted, the most frequent kind first."""
+        ordered = sorted(self._counts.items(), key=lambda item: -item[1])
+        return Troubles(
+            Trouble(status, number, detail, row_id, _NEXT_STEP[status])
+            for status, number in ordered
+            for row_id, detail in [self._first[status]]
+        )
+
+
 def group(records: Iterable[Mapping[str, Any]]) -> Troubles:
     """Group the records that are not ok, the most frequent kind first."""
-    first: dict[Status, Mapping[str, Any]] = {}
-    counts: dict[Status, int] = {}
+    tally = Tally()
     for record in records:
         status = Status(record["status"])
-        if status is Status.OK:
-            continue
-        first.setdefault(status, record)
-        counts[status] = counts.get(status, 0) + 1
-    return Troubles(
-        Trouble(
-            status,
-            count,
-            str(first[status].get("detail") or ""),
-            str(first[status]["row_id"]),
-            _NEXT_STEP[status],
-        )
-        for status, count in sorted(counts.items(), key=lambda item: -item[1])
-    )
+        if status is not Status.OK:
+            detail = str(record.get("detail") or "")
+            tally.add(status, 1, str(record["row_id"]), detail)
+    return tally.troubles()

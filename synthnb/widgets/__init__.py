@@ -10,7 +10,7 @@ def register() -> None:
     if get_ipython() is None:
         return
     from synthnb.pipeline import show_with
-    from synthnb.widgets.progress import register_formatter, show
+    from synthnb.widgets.monitor import register_formatter, show
     from synthnb.widgets.reading import ReadingProgress
 
     register_formatter()

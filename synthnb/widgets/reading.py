@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import time
-from html import escape
 from typing import Any
 
 from IPython.display import DisplayHandle
 
+from synthnb.widgets.markup import to_html
+
 _SECONDS = 0.3
+_LOOK = {
+    "style": "font-family:var(--jp-ui-font-family,sans-serif);"
+    "font-size:var(--jp-ui-font-size1,13px);color:var(--jp-ui-font-color2,#616161)"
+}
 
 
 class ReadingProgress:
@@ -28,7 +33,7 @@ class ReadingProgress:
         line = f"{done} of {total} files read"
         if done < total:
             line += f", last {source}"
-        data = {"text/plain": line, "text/html": f"<pre>{escape(line)}</pre>"}
+        data = {"text/plain": line, "text/html": to_html(("div", _LOOK, line))}
         if self._handle is None:
             self._handle = DisplayHandle()  # type: ignore[no-untyped-call]
             self._handle.display(data, raw=True)

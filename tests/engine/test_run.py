@@ -38,6 +38,9 @@ async def test_every_row_is_answered_in_order_and_carries_its_input(echo, puppet
     assert run.state is State.DONE
     assert run.status == {"ok": 50}
     assert run.progress.saved == 50
+    # A review finds from these where its decisions go, and which columns are edited.
+    assert df.attrs["run_folder"] == str(run.folder)
+    assert df.attrs["fields"] == ["answer"]
 
 
 async def test_the_same_call_again_buys_nothing(echo, puppet):

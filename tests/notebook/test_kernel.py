@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 
 import pytest
@@ -29,21 +31,40 @@ def ready(kernel, server):
 def test_the_cell_returns_at_once_and_other_cells_work(ready):
     shown = ready.run("run = start(); run")
     assert "Run 'run'" in shown.displays[0]["text/plain"]
-    assert "of 200 rows" in shown.displays[0]["text/html"]
+    assert "200 wanted" in shown.displays[0]["text/html"]
+    assert "application/vnd.jupyter.widget-view+json" in shown.displays[0]
     first = int(ready.run("print(run.progress.done)").text)
     assert first < 200
     assert ready.run("df = await run; print(len(df), run.state)").text == "200 done\n"
 
 
-def test_the_shown_run_lives_until_its_end(ready):
+def test_a_run_that_ended_is_shown_as_a_static_block(ready):
     ready.run("run = start(100); run")
+    # With no front end nothing but the end is sent, and that while the cell awaits it:
+    # where it is the last cell, the kernel may be gone a moment later.
     cell = ready.run("df = await run")
-    late = ready.later(1.0)
-    updates = [d["text/html"] for d in cell.updates + late.updates]
-    assert updates
-    assert "100 of 100 rows" in updates[-1]
-    assert "done" in updates[-1]
-    assert len(updates) <= 12
+    (update,) = cell.updates
+    assert "100 wanted, 100 ok, 0 failed" in update["text/html"]
+    assert update["text/plain"].startswith("Run 'run': done in 0:0")
+    assert "application/vnd.jupyter.widget-view+json" not in update
+    (again,) = ready.run("run").displays
+    assert again == update
+    assert not ready.later(1.0).updates
+
+
+def test_a_run_that_ended_by_an_error_says_why_where_it_is_shown(ready, server):
+    cell = ready.run(
+        "run = sn.generate(recipe, [{'text': 'a'}], sn.Provider(provider.base_url, "
+        "model='fault-model'), name='bad', limits=sn.Limits(max_connect_failures=1, "
+        "retry={'base_seconds': 0.01}))\nrun.pause(); run"
+    )
+    assert cell.status == "ok", cell.error
+    os.kill(server.pid, signal.SIGKILL)
+    cell = ready.run("run.resume(); await run")
+    assert cell.error.startswith("ConnectError")
+    html = cell.updates[-1]["text/html"]
+    assert "ended by an error" in html
+    assert "the same cell goes on from here" in html
 
 
 def test_wait_works_in_a_running_loop_and_nests_only_then(ready):
