@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from synthnb.cli import model as model_command
 from synthnb.cli import options as o
+from synthnb.cli import scan as scan_command
 from synthnb.cli.console import STOPPED, Console, Watcher, finish, finish_async
 from synthnb.engine.progress import State
 from synthnb.errors import ConfigError, DocumentError
@@ -316,6 +317,9 @@ def export(
         console.say(f"{count:6} dropped: {reason}")
     console.say(f"{result['kept']:6} kept → {out}")
     console.result(result)
+
+
+app.command()(scan_command.scan)
 
 
 @app.command()
