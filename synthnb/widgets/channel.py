@@ -81,8 +81,9 @@ class View(anywidget.AnyWidget):
 
     def _answer(self, message: Message) -> None:
         answer = self._outcome(message)
-        if "id" in message:
-            self.send({**answer, "re": message["id"]})
+        # Not "id": that word belongs to the records that messages are about.
+        if "ask" in message:
+            self.send({**answer, "re": message["ask"]})
 
     def _outcome(self, message: Message) -> Message:
         name = f"on_{message['op']}"

@@ -26,6 +26,13 @@ def test_a_view_is_one_module_without_imports(name):
 
 
 @pytest.mark.parametrize("name", VIEWS)
+def test_what_is_joined_shares_no_name(name):
+    top = r"^(?:export )?(?:async )?(?:function|class|const|let) (\w+)"
+    names = re.findall(top, assets.esm(name), re.MULTILINE)
+    assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize("name", VIEWS)
 @pytest.mark.skipif(shutil.which("node") is None, reason="no node on the PATH")
 def test_the_joined_module_is_valid(name, tmp_path):
     path = tmp_path / f"{name}.mjs"

@@ -59,7 +59,7 @@ def view():
 
 def test_messages_are_answered_in_order_on_a_thread_of_the_view(view):
     for n in range(50):
-        view.receive({"op": "say", "id": f"x-{n}", "n": n})
+        view.receive({"op": "say", "ask": f"x-{n}", "n": n})
     assert view.until(50) == [{"n": n, "re": f"x-{n}"} for n in range(50)]
     assert len(view.threads) == 1
     assert threading.get_ident() not in view.threads
@@ -67,16 +67,16 @@ def test_messages_are_answered_in_order_on_a_thread_of_the_view(view):
 
 def test_a_message_without_an_id_gets_no_answer(view):
     view.receive({"op": "say", "n": 1})
-    view.receive({"op": "silent", "id": "a"})
+    view.receive({"op": "silent", "ask": "a"})
     assert view.until(1) == [{"re": "a"}]
     assert view.seen == [1]
 
 
 def test_a_refusal_names_the_next_step_and_the_view_goes_on(view, caplog):
-    view.receive({"op": "refuse", "id": "1"})
-    view.receive({"op": "break", "id": "2"})
-    view.receive({"op": "unheard of", "id": "3"})
-    view.receive({"op": "say", "id": "4", "n": 4})
+    view.receive({"op": "refuse", "ask": "1"})
+    view.receive({"op": "break", "ask": "2"})
+    view.receive({"op": "unheard of", "ask": "3"})
+    view.receive({"op": "say", "ask": "4", "n": 4})
     refused, broken, unknown, said = view.until(4)
     assert refused == {"error": "no", "hint": "take yes", "re": "1"}
     assert broken["error"] == "ZeroDivisionError: broken"
@@ -86,22 +86,22 @@ def test_a_refusal_names_the_next_step_and_the_view_goes_on(view, caplog):
 
 
 @pytest.mark.parametrize(
-    "content", [None, 7, [], {}, {"op": 3}, {"op": None, "id": "1"}]
+    "content", [None, 7, [], {}, {"op": 3}, {"op": None, "ask": "1"}]
 )
 def test_what_is_no_message_is_left_alone(view, content):
     view.receive(content)
-    view.receive({"op": "say", "id": "1", "n": 1})
+    view.receive({"op": "say", "ask": "1", "n": 1})
     assert view.until(1) == [{"n": 1, "re": "1"}]
 
 
 @pytest.mark.parametrize("op", ["_answer", "msg", "trait_change", "__init__"])
 def test_only_operations_can_be_asked_for(view, op):
-    view.receive({"op": op, "id": "1"})
+    view.receive({"op": op, "ask": "1"})
     assert "no operation" in view.until(1)[0]["error"]
 
 
 def test_the_callback_never_waits(view):
-    view.receive({"op": "wait", "id": "1"})  # would hang here if it were done here
+    view.receive({"op": "wait", "ask": "1"})  # would hang here if it were done here
     view.hold.set()
     assert view.until(1) == [{"held": True, "re": "1"}]
 
@@ -114,10 +114,10 @@ def test_nothing_of_a_view_is_synced_but_what_anywidget_needs(view):
 
 
 def test_a_closed_view_ends_its_thread(view):
-    view.receive({"op": "say", "id": "1", "n": 1})
+    view.receive({"op": "say", "ask": "1", "n": 1})
     view.until(1)
     view.close()
-    view.receive({"op": "say", "id": "2", "n": 2})
+    view.receive({"op": "say", "ask": "2", "n": 2})
     deadline = time.monotonic() + 10
     while any(t.name.startswith("synthnb-Echo") for t in threading.enumerate()):
         assert time.monotonic() < deadline

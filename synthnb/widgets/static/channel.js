@@ -79,7 +79,8 @@ export function channel(model) {
       const id = `${mine}-${count}`;
       return new Promise((resolve, reject) => {
         waiting.set(id, { resolve, reject, at: Date.now() });
-        model.send({ ...content, op, id });
+        // Not "id": that word belongs to the records that messages are about.
+        model.send({ ...content, op, ask: id });
       });
     },
     on(op, handler) {

@@ -7,8 +7,10 @@
 const SVG = "http://www.w3.org/2000/svg";
 const SVG_TAGS = new Set(["svg", "g", "rect", "line", "polyline", "path", "circle", "text", "title", "desc"]);
 const HTML_TAGS = new Set(
-  ("div span p strong em table thead tbody tr th td caption details summary ul li code pre " +
-    "figure figcaption progress mark").split(" "),
+  (
+    "div span p strong em table thead tbody tr th td caption details summary ul li code pre " +
+    "figure figcaption progress mark"
+  ).split(" "),
 );
 // Control and bidi characters are shown for what they are: a hidden one could turn the text
 // around it, or hide what a reviewer accepts.

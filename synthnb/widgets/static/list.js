@@ -58,6 +58,8 @@ export function pagesOf(from, to) {
  * @property {string} label for screen readers
  * @property {(index: number) => void} [onSelect] a row was clicked
  * @property {(error: Error) => void} [onError] a page could not be fetched
+ * @property {HTMLElement} [grid] an element with the role "grid" that holds this list as its
+ *   rows: it has the focus, and the list is a "rowgroup" of "row"s behind a header row
  */
 
 /** @template T */
@@ -75,11 +77,12 @@ export class VirtualList {
     this.rows = new Map();
     this.era = 0;
     this.filler = h("div", { class: "snb-list-filler", role: "presentation" });
-    this.element = h(
-      "div",
-      { class: "snb-list", role: "listbox", "aria-label": options.label, tabindex: "0" },
-      this.filler,
-    );
+    const role = options.grid
+      ? { role: "rowgroup" }
+      : { role: "listbox", "aria-label": options.label, tabindex: "0" };
+    this.element = h("div", { class: "snb-list", ...role }, this.filler);
+    /** The element that has the focus and names the active row. */
+    this.owner = options.grid ?? this.element;
     this.id = `snb-row-${Math.random().toString(36).slice(2, 8)}`;
     this.element.addEventListener("scroll", () => this.draw(), { passive: true });
     this.observer = new ResizeObserver(() => this.draw());
@@ -135,8 +138,8 @@ export class VirtualList {
     const now = this.rows.get(index);
     if (now) {
       now.setAttribute("aria-selected", "true");
-      this.element.setAttribute("aria-activedescendant", now.id);
-    } else this.element.removeAttribute("aria-activedescendant");
+      this.owner.setAttribute("aria-activedescendant", now.id);
+    } else this.owner.removeAttribute("aria-activedescendant");
   }
 
   /** @param {number} index brought into sight with as little movement as possible */
@@ -176,13 +179,14 @@ export class VirtualList {
 
   /** @param {number} index */
   make(index) {
+    const place = this.options.grid
+      ? { role: "row", "aria-rowindex": String(index + 2) }
+      : { role: "option", "aria-posinset": String(index + 1), "aria-setsize": String(this.total) };
     const row = h("div", {
       class: "snb-list-row",
-      role: "option",
+      ...place,
       id: `${this.id}-${index}`,
       "aria-selected": String(index === this.selected),
-      "aria-posinset": String(index + 1),
-      "aria-setsize": String(this.total),
       on: { click: () => this.options.onSelect?.(index) },
     });
     row.style.setProperty("height", `${this.options.rowHeight}px`);
