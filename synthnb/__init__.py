@@ -40,6 +40,15 @@ if TYPE_CHECKING:
     from synthnb.recipes import QA as QA
     from synthnb.recipes import Judge as Judge
     from synthnb.recipes import Prompt as Prompt
+    from synthnb.reviewing import decide as decide
+    from synthnb.reviewing import decisions as decisions
+    from synthnb.reviewing import undo as undo
+    from synthnb.reviewing import with_decisions as with_decisions
+    from synthnb.scan import scan_notebook as scan_notebook
+    from synthnb.widgets.picker import ProviderPicker as ProviderPicker
+    from synthnb.widgets.profile import profile as profile
+    from synthnb.widgets.review import review as review
+    from synthnb.widgets.table import table as table
 
     __version__: str
 
@@ -49,19 +58,28 @@ _HOME = {
     "Limits": "synthnb.config",
     "Prompt": "synthnb.recipes",
     "Provider": "synthnb.local",
+    "ProviderPicker": "synthnb.widgets.picker",
     "QA": "synthnb.recipes",
     "Retry": "synthnb.config",
     "Run": "synthnb.engine.run",
     "apply_checks": "synthnb.curation",
+    "decide": "synthnb.reviewing",
+    "decisions": "synthnb.reviewing",
     "deduplicate": "synthnb.curation",
     "errors": "",
     "export": "synthnb.export",
     "generate": "synthnb.pipeline",
     "keep": "synthnb.curation",
     "preview": "synthnb.pipeline",
+    "profile": "synthnb.widgets.profile",
     "rate": "synthnb.pipeline",
     "read": "synthnb.pipeline",
+    "review": "synthnb.widgets.review",
+    "scan_notebook": "synthnb.scan",
+    "table": "synthnb.widgets.table",
     "testing": "",
+    "undo": "synthnb.reviewing",
+    "with_decisions": "synthnb.reviewing",
 }
 
 __all__ = [
@@ -71,19 +89,28 @@ __all__ = [
     "Limits",
     "Prompt",
     "Provider",
+    "ProviderPicker",
     "Retry",
     "Run",
     "__version__",
     "apply_checks",
+    "decide",
+    "decisions",
     "deduplicate",
     "errors",
     "export",
     "generate",
     "keep",
     "preview",
+    "profile",
     "rate",
     "read",
+    "review",
+    "scan_notebook",
+    "table",
     "testing",
+    "undo",
+    "with_decisions",
 ]
 
 

@@ -54,7 +54,8 @@ def visible(text: str) -> str:
 
     Line feeds and tabs stay.
     """
-    return _HIDDEN.sub(lambda found: f"U+{ord(found[0]):04X}", text)
+    lines = text.replace("\r\n", "\n")
+    return _HIDDEN.sub(lambda found: f"U+{ord(found[0]):04X}", lines)
 
 
 def clip(text: str, most: int) -> str:

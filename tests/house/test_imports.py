@@ -36,11 +36,16 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine": (*VALUES, "recipes", "frames", "providers", "store"),
     "local": (*VALUES, "providers", "runtimes"),
     "pipeline": (*VALUES, *ADAPTERS, "recipes", "curation", "frames", "engine", "local"),
+    "reviewing": (*VALUES, "store", "curation", "frames"),
+    "scan": ("errors",),
     # tier 3, faces: never each other
-    "widgets": (*VALUES, "engine", "pipeline", "recipes", "curation", "frames"),
+    "widgets": (
+        *VALUES, "providers", "runtimes", "store", "recipes", "curation", "frames",
+        "engine", "local", "pipeline", "reviewing",
+    ),
     "cli": (
         *VALUES, *ADAPTERS, "recipes", "curation", "frames", "engine", "local",
-        "pipeline", "demo",
+        "pipeline", "demo", "scan",
     ),
     "testing": (*VALUES, "providers"),
     "__main__": ("cli",),
@@ -58,6 +63,7 @@ OWNERS = {
     "xllamacpp": "runtimes/",
     "markitdown": "documents/",
     "pypdfium2": "documents/",
+    "keyring": "providers/key_offers.py",
     "rensa": "curation/",
     "jinja2": "recipes/",
 }
