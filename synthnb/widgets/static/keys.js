@@ -28,6 +28,8 @@ export function isTyping(event) {
   return target.tagName === "INPUT" && !["checkbox", "radio", "button", "range"].includes(type);
 }
 
+const SUPPRESS = "data-lm-suppress-shortcuts";
+
 /**
  * Keep the keys of `root` from the notebook: there "a" inserts a cell and "d d" deletes one.
  * Lumino listens while the event goes down (it looks at the attribute), the rest of
@@ -36,7 +38,12 @@ export function isTyping(event) {
  */
 export function guard(root) {
   if (!root.hasAttribute("tabindex")) root.tabIndex = 0;
-  root.setAttribute("data-lm-suppress-shortcuts", "true");
+  root.setAttribute(SUPPRESS, "true");
+  // Notebook 7 listens on the way down, and many of its shortcuts are bound to whatever has
+  // the focus: the mark is looked for on that element first, not on what is around it.
+  root.addEventListener("focusin", (event) => {
+    /** @type {Element} */ (event.target).setAttribute(SUPPRESS, "true");
+  });
   for (const name of ["keydown", "keyup", "keypress", "input", "copy", "cut", "paste"])
     root.addEventListener(name, (event) => event.stopPropagation());
 }
