@@ -22,7 +22,9 @@ const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u20
  * @param {string} text
  */
 export function visible(text) {
-  return text.replaceAll("\r\n", "\n").replace(HIDDEN, (c) => `U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`);
+  return text
+    .replaceAll("\r\n", "\n")
+    .replace(HIDDEN, (c) => `U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`);
 }
 
 /**
