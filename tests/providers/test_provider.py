@@ -10,7 +10,7 @@ from raw_server import CANARY, chat, free_port, http, models, serving
 
 from synthnb.config import Limits
 from synthnb.errors import AuthError, ConfigError, ConnectError, ServerError
-from synthnb.providers import ChatClient, CheckReport, Provider
+from synthnb.providers import ChatClient, CheckReport, Provider, local
 from synthnb.providers.local import Launched, set_local_factory
 
 
@@ -274,7 +274,16 @@ class Puppet:
 
 
 @pytest.fixture
-def factory():
+def no_factory():
+    """Take the factory away for a test, whoever has registered one before."""
+    before = list(local._registered)
+    set_local_factory(None)
+    yield
+    local._registered[:] = before
+
+
+@pytest.fixture
+def factory(no_factory):
     def register(url):
         made = []
 
@@ -285,12 +294,10 @@ def factory():
         set_local_factory(make)
         return made
 
-    yield register
-    set_local_factory(None)
+    return register
 
 
-def test_local_without_a_runtime_says_what_to_import():
-    set_local_factory(None)
+def test_local_without_a_runtime_says_what_to_import(no_factory):
     with pytest.raises(ConfigError) as caught:
         Provider.local()
     assert "import synthnb as sn; sn.Provider.local()" in caught.value.hint
