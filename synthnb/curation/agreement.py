@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from synthnb.curation.profiling_columns import as_numbers
 from synthnb.frames import require
 
 if TYPE_CHECKING:
@@ -138,13 +139,7 @@ def agreement(df: pd.DataFrame, threshold: float | None = None) -> Agreement:
 
 def numbers(column: pd.Series[Any]) -> np.ndarray[Any, Any]:
     """Return a column as floats; what is no finite number is missing."""
-    import numpy as np
-    import pandas as pd
-
-    found = pd.to_numeric(column, errors="coerce").to_numpy(
-        dtype="float64", na_value=np.nan
-    )
-    return np.where(np.isfinite(found), found, np.nan)
+    return as_numbers(column).to_numpy(dtype="float64")
 
 
 def compare(

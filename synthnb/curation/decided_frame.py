@@ -107,11 +107,47 @@ def strange_decisions(df: pd.DataFrame, book: DecisionBook) -> int:
     if not set(map(str, df.columns)) >= _SIGNS:
         return 0
     decided = df["decision"].notna().tolist()
-    known = {told.record_id for step in book.steps for told in step.decisions}
     keys = record_keys(df, "review")
     return sum(
-        told and key not in known for told, key in zip(decided, keys, strict=True)
+        told and not book.knows(key) for told, key in zip(decided, keys, strict=True)
     )
+
+
+def strange_edits(df: pd.DataFrame, book: DecisionBook) -> int:
+    """Return of how many rows the edits that stand were made on another text.
+
+    A run that was made anew, with other prompts, gives its records the same ids.
+    """
+    keys = record_keys(df, "review")
+    places = {key: place for place, key in enumerate(keys)}
+    found = 0
+    for key in book.edited_records():
+        state = book.state(key)
+        if key not in places or state is None:
+            continue
+        found += any(
+            name in df.columns
+            and not book.has_seen(key, name, df[name].array[places[key]])
+            for name in state.edited
+        )
+    return found
+
+
+def doubts(df: pd.DataFrame, book: DecisionBook) -> list[str]:
+    """Return in words why this log may not be the one of this frame."""
+    found = []
+    if strange := strange_decisions(df, book):
+        found.append(
+            f"{strange:,} rows of this frame hold decisions that are not in this log. "
+            "Name the run that they were made in: review(df, name=…) or folder=…"
+        )
+    if others := strange_edits(df, book):
+        found.append(
+            f"{others:,} rows of this frame hold another text than the one that was "
+            "edited. The edits replace it, and what was accepted or rejected may be of "
+            "another text too: look again, or begin a new log with folder=…"
+        )
+    return found
 
 
 def _fill(

@@ -45,6 +45,7 @@ class DecisionBook:
         self._standing: dict[str, list[tuple[Step, Decision]]] = {}
         self._of_person: dict[str, list[Step]] = {}
         self._edits: dict[str, list[Decision]] = {}
+        self._known: set[str] = set()
         self.feed(steps)
 
     @property
@@ -72,6 +73,7 @@ class DecisionBook:
     def _stand(self, step: Step) -> None:
         self._of_person.setdefault(step.decided_by, []).append(step)
         for told in step.decisions:
+            self._known.add(told.record_id)
             self._standing.setdefault(told.record_id, []).append((step, told))
             if told.edited:
                 self._edits.setdefault(told.record_id, []).append(told)
@@ -106,6 +108,10 @@ class DecisionBook:
         """Return the keys of the records about which something stands."""
         return self._standing.keys()
 
+    def knows(self, key: str) -> bool:
+        """Whether anything was ever said about a record, undone steps included."""
+        return key in self._known
+
     def edited_records(self) -> Iterable[str]:
         """Return the keys of the records that were ever edited, undone edits included."""
         return self._edits.keys()
@@ -120,6 +126,15 @@ class DecisionBook:
         """Return what stands about a record; ``None`` where nothing does."""
         log = self._standing.get(key)
         return _state(log) if log else None
+
+    def has_seen(self, key: str, name: str, present: Any) -> bool:
+        """Whether an edited field's value is one that an edit found, or made."""
+        edits = [
+            told for told in self._edits.get(key, ()) if name in (told.edited or ())
+        ]
+        values = [t.edited[name] for t in edits if t.edited is not None]
+        values += [t.was[name] for t in edits if t.was is not None and name in t.was]
+        return not edits or plain(present) in values
 
     def original(self, key: str, name: str, present: Any) -> Any:
         """Return what a field held before anybody edited it.

@@ -28,7 +28,8 @@ Source = Literal["environment", ".env", "keyring"]
 KEYRING_SERVICE = "synthnb"
 _MOST_BYTES = 64 * 1024
 _LINE = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*)", re.ASCII)
-_QUOTED = re.compile(r"""(['"])((?:\\.|(?!\1).)*)\1\s*(?:#.*)?""")
+# Each character in one way only: else a line of backslashes takes for ever.
+_QUOTED = re.compile(r"""(['"])((?:\\.|(?!\1)[^\\])*)\1\s*(?:#.*)?""")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from synthnb.curation.decided_frame import apply_decisions, decisions_frame
-from synthnb.errors import ConfigError
+from synthnb.curation.decided_frame import (
+    apply_decisions,
+    decisions_frame,
+    doubts,
+    strange_decisions,
+)
+from synthnb.errors import ConfigError, FrameError
 from synthnb.reviewing.gesture import Action, Records, gesture
 from synthnb.reviewing.live import LiveLog, live_log
-from synthnb.reviewing.where import log_folder
-from synthnb.reviewing.who import current_user
+from synthnb.reviewing.where import log_folder, told_folder
+from synthnb.reviewing.who import decider
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,10 +63,12 @@ def decide(
         ``decision_note``, and the edited fields.
 
     Raises:
-        FrameError: no such record or column.
+        FrameError: no such record or column; or the frame holds decisions and has lost
+            the way to their log.
         ConfigError: arguments that do not go together.
         StoreError: the decision could not be saved.
     """
+    who = decider(by)
     records, live = _opened(df, "decide", name, folder)
     with live.lock:
         live.sync()
@@ -74,7 +82,7 @@ def decide(
             stars=stars,
             note=note,
         )
-        live.append(told, by=by or current_user())
+        live.append(told, by=who)
         return decided(records, live)
 
 
@@ -94,10 +102,11 @@ def undo(
         ConfigError: nothing of theirs is left to take back.
         StoreError: it could not be saved.
     """
+    who = decider(by)
     records, live = _opened(df, "undo", name, folder)
     with live.lock:
         live.sync()
-        take_back(live, by or current_user())
+        take_back(live, who)
         return decided(records, live)
 
 
@@ -134,7 +143,12 @@ def decisions(
 
 
 def decided(records: Records, live: LiveLog) -> pd.DataFrame:
-    """Return the frame with the live log over it, which remembers where that lies."""
+    """Return the frame with the live log over it, which remembers where that lies.
+
+    Warns where the log may be another frame's.
+    """
+    for doubt in doubts(records.df, live.book):
+        warnings.warn(f"{doubt} ({live.path})", stacklevel=3)
     shown = apply_decisions(records.df, live.book)
     shown.attrs["run_folder"] = str(live.log.folder)
     return shown
@@ -163,4 +177,24 @@ def _opened(
 ) -> tuple[Records, LiveLog]:
     records = Records(df, step)
     where = log_folder(records.df, records.keys, name=name, folder=folder)
-    return records, live_log(where)
+    live = live_log(where)
+    if told_folder(records.df, name=name, folder=folder) is None:
+        _check_guess(records, live)
+    return records, live
+
+
+def _check_guess(records: Records, live: LiveLog) -> None:
+    """Refuse to guess where decisions lie that the frame holds and our log does not.
+
+    A frame that was merged or read from a CSV file has lost the way to its log; with an
+    empty one laid over it, its decisions would be gone.
+    """
+    with live.lock:
+        live.sync()
+        strange = strange_decisions(records.df, live.book)
+    if strange:
+        raise FrameError(
+            f"{strange:,} rows hold decisions, and the frame no longer says in which log",
+            hint="Name the run that they were made in, name=… or folder=…; or to begin "
+            "anew: df.drop(columns=['decision', 'decided_by', 'decided_at', 'edited'])",
+        )

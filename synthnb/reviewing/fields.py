@@ -44,11 +44,10 @@ def field_columns(df: pd.DataFrame, fields: Iterable[str] | None = None) -> list
         named = [fields] if isinstance(fields, str) else list(fields)
         require(df, named, "review")
         return list(dict.fromkeys(named))
-    told = df.attrs.get("fields") or ()
     there = [str(name) for name in df.columns]
-    found = (
-        [name for name in told if name in there] or _by_place(there) or _others(there)
-    )
+    # A recipe may write columns of the contract too, such as the evidence's place.
+    told = [n for n in df.attrs.get("fields") or () if n not in _CONTRACT]
+    found = [n for n in told if n in there] or _by_place(there) or _others(there)
     if not found:
         found = ["text"] if "text" in there else [n for n in there if n != "record_id"]
     # A stable sort: fields that are not well known stay in the frame's order.

@@ -31,6 +31,14 @@ def log_folder(
     came from (``attrs["run_folder"]``); else ``runs/review-<hash>`` of the records, in
     whatever order they stand.
     """
+    told = told_folder(df, name=name, folder=folder)
+    return told or runs_home().resolve() / f"review-{_identity(df, keys)}"
+
+
+def told_folder(
+    df: pd.DataFrame, *, name: str | None = None, folder: str | Path | None = None
+) -> Path | None:
+    """Return the folder that a person or the frame names; ``None`` where neither does."""
     if folder is not None:
         return Path(folder).expanduser().resolve()
     home = runs_home().resolve()
@@ -42,7 +50,7 @@ def log_folder(
         known = Path(told).expanduser().resolve()
         if known.is_dir() or known.is_relative_to(home):
             return known
-    return home / f"review-{_identity(df, keys)}"
+    return None
 
 
 def _identity(df: pd.DataFrame, keys: list[str]) -> str:

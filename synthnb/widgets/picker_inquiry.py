@@ -95,6 +95,8 @@ class Inquiry:
             target = self._form.target()
             if target is None:
                 self._drop("list")
+                if self._listing is not None and self._listing.state == "asking":
+                    self._listing = None  # nobody will answer: asked again on return
                 return
             self._ask_keyring(target, again=again)
             if self.listing is not None and not again:

@@ -9,14 +9,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from synthnb.curation.decided_frame import strange_decisions
+from synthnb.curation.decided_frame import doubts
 from synthnb.curation.identity import record_key
 from synthnb.errors import ConfigError, StoreError
 from synthnb.reviewing.fields import field_columns
 from synthnb.reviewing.gesture import Records
 from synthnb.reviewing.live import live_log
 from synthnb.reviewing.where import log_folder
-from synthnb.reviewing.who import current_user
+from synthnb.reviewing.who import decider
 from synthnb.widgets.review_filter import SORTS, Filter
 from synthnb.widgets.review_judge import first_threshold, judge, scale
 from synthnb.widgets.review_order import Order
@@ -82,7 +82,7 @@ class ReviewReading:
         chosen = field_columns(records.df, fields)
         records.df = records.df.copy()
         self.records = records
-        self.by = by or current_user()
+        self.by = decider(by)
         self.live = live_log(
             log_folder(records.df, records.keys, name=name, folder=folder)
         )
@@ -153,8 +153,16 @@ class ReviewReading:
             listed = [self._rows.row(p, i) for i, p in enumerate(places, start)]
             return {"version": self.order.version, "rows": listed}
 
-    def record(self, i: int | None = None, record_id: Any = None) -> Answer:
+    def record(
+        self, i: int | None = None, record_id: Any = None, looked_at: Any = None
+    ) -> Answer:
         """Return one record, by its place in the view or its id.
+
+        Args:
+            i: its place in the view.
+            record_id: its id, in place of ``i``.
+            looked_at: the record that the person sees meanwhile, where this one is only
+                fetched ahead.
 
         Raises:
             ConfigError: no such place in the view.
@@ -167,7 +175,7 @@ class ReviewReading:
                 if record_id is None
                 else self._place(record_id)
             )
-            self._current = place
+            self._current = place if looked_at is None else self._place(looked_at)
             at = self.order.index(place)
             told = card(self._rows, place)
             return {
@@ -248,12 +256,8 @@ class ReviewReading:
         """Return what a person should know before they begin."""
         if told := self.live.problem():
             return told
-        if strange := strange_decisions(self.records.df, self.live.book):
-            return (
-                f"{strange:,} rows of this frame hold decisions that are not in this log. "
-                "Name the run that they were made in: review(df, name=…) or folder=…"
-            )
-        return None
+        with self.live.lock:
+            return "\n".join(doubts(self.records.df, self.live.book)) or None
 
     def _heard(self, touched: set[str]) -> None:
         """Take what anybody said; called under the log's lock."""

@@ -64,7 +64,10 @@ class Rows:
         self.decision[places] = [
             _CODES.get(s.decision or "", UNDECIDED) for s in states
         ]
-        self.edited[places] = [bool(s.edited) for s in states]
+        self.edited[places] = [
+            bool(state.edited) and self._differs(place, state)
+            for place, state in zip(places, states, strict=True)
+        ]
         self.noted[places] = [bool(s.tags or s.stars or s.note) for s in states]
         self.decided_at[places] = [s.decided_at or "" for s in states]
         if self._haystack is not None:
@@ -72,6 +75,12 @@ class Rows:
                 if was or self.edited[place]:
                     self._haystack[place] = self._searched(place)
         return places
+
+    def _differs(self, place: int, state: DecisionState) -> bool:
+        """Whether an edit changed a field, and no later one changed it back."""
+        return any(
+            value != self.original(place, name) for name, value in state.edited.items()
+        )
 
     def _place(self, key: str) -> int | None:
         return self.records.places.get(key)

@@ -30,7 +30,8 @@ class ReviewView(View, module="review"):
 
     def on_record(self, message: Message) -> Message:
         """Hand over one record."""
-        return self._model.record(message.get("i"), message.get("id"))
+        looked_at = message.get("at")
+        return self._model.record(message.get("i"), message.get("id"), looked_at)
 
     def on_decide(self, message: Message) -> Message:
         """Accept or reject."""

@@ -183,17 +183,16 @@ class TableModel:
         return found
 
     def _sorted(self, place: int, descending: bool) -> np.ndarray[Any, Any]:
-        import pandas as pd
-
         if not 0 <= place < len(self.columns):
             raise ConfigError(
                 f"there is no column {place}", hint="Open the table again."
             )
         column = self._df.iloc[:, place].reset_index(drop=True)
-        if self.columns[place].kind in {"number", "truth"}:
-            keys = as_numbers(column)
-        elif pd.api.types.is_datetime64_any_dtype(column):
+        if _is_ordered(column):
+            # As they are: as floats, whole numbers from 2**53 up would be equal.
             keys = column
+        elif self.columns[place].kind in {"number", "truth"}:
+            keys = as_numbers(column)
         else:
             return _by_text(column.tolist(), descending)
         ordered = keys.sort_values(
@@ -207,6 +206,18 @@ class TableModel:
                 f"there is no row {index + 1:,} in the table as it is now"
             )
         return int(self._found[index])
+
+
+def _is_ordered(column: pd.Series[Any]) -> bool:
+    """Whether pandas itself knows the order of a column's values."""
+    import pandas as pd
+
+    types = pd.api.types
+    return (
+        types.is_datetime64_any_dtype(column)
+        or types.is_timedelta64_dtype(column)
+        or (types.is_numeric_dtype(column) and column.dtype.kind in "iuf")
+    )
 
 
 def _by_text(values: list[Any], descending: bool) -> np.ndarray[Any, Any]:

@@ -206,6 +206,12 @@ def test_what_is_no_finite_number_is_no_rating():
     ]
 
 
+def test_dates_are_no_ratings_and_huge_numbers_stop_nothing():
+    assert np.isnan(numbers(pd.Series(pd.to_datetime(["2026-01-02"])))).all()
+    found = numbers(pd.Series([10**400, [1], 3], dtype=object))
+    assert np.isnan(found).tolist() == [True, True, False]
+
+
 def test_a_frame_is_compared_and_edited_rows_are_apart():
     df = pd.DataFrame(
         {

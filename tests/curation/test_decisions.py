@@ -10,7 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthnb.curation import DecisionBook, DecisionState, apply_decisions, replay
-from synthnb.curation.decided_frame import decisions_frame, strange_decisions
+from synthnb.curation.decided_frame import (
+    decisions_frame,
+    strange_decisions,
+    strange_edits,
+)
 from synthnb.errors import FrameError
 from synthnb.records import Decision, Step
 
@@ -329,3 +333,19 @@ def test_decisions_of_another_log_are_counted():
     undone = DecisionBook(log(("a", "accept"), ("b", "reject"), ("undo", 1)))
     assert strange_decisions(shown, undone) == 0
     assert strange_decisions(frame(), DecisionBook()) == 0
+
+
+def test_edits_of_another_text_are_counted_while_they_stand():
+    edits = [
+        ("a", "edit", {"question": "Q1"}, {"question": "Qa"}),
+        ("a", "edit", {"question": "Q2"}, {"question": "Q1"}),
+    ]
+    book = DecisionBook(log(*edits))
+    for known in ("Qa", "Q1", "Q2"):
+        df = frame()
+        df.loc[df["record_id"] == "a", "question"] = known
+        assert strange_edits(df, book) == 0
+    df.loc[df["record_id"] == "a", "question"] = "of other prompts"
+    assert strange_edits(df, book) == 1
+    assert strange_edits(df[df["record_id"] != "a"], book) == 0
+    assert strange_edits(df, DecisionBook(log(*edits, ("undo", 2), ("undo", 1)))) == 0

@@ -203,9 +203,19 @@ test("a refresh fetches again what is in sight", async () => {
   await settled();
   list.refresh();
   assert.equal(asked.length, 2);
+  assert.equal(text(list, 5), "row 5", "no flicker meanwhile");
   asked[1].answer(Array.from({ length: 100 }, () => "new"));
   await settled();
   assert.equal(text(list, 5), "new");
+});
+
+test("a list that became shorter has no row beyond its end", async () => {
+  const { list, asked } = opened({ total: 1000 });
+  asked[0].answer();
+  await settled();
+  list.setTotal(3);
+  assert.deepEqual([...list.rows.keys()], [0, 1, 2]);
+  assert.equal(list.rows.get(0).getAttribute("aria-setsize"), "3");
 });
 
 test("what was asked before a refresh is not shown after it", async () => {

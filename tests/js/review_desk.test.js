@@ -179,6 +179,17 @@ test("of two filters only the later one counts", async () => {
   assert.deepEqual(await second, { decision: "" });
 });
 
+test("a filter that is changed while its rows are fetched does not come back", async () => {
+  const { kernel, desk } = await opened(10);
+  const first = desk.filter({ decision: "undecided" });
+  kernel.answer(kernel.waiting.shift());
+  await settled();
+  const second = desk.filter({ decision: "" });
+  await kernel.flush();
+  assert.equal(await first, null);
+  assert.deepEqual(await second, { decision: "" });
+});
+
 test("what another view wrote is shown; an edit under way is left alone", async () => {
   const { kernel, rows, face, desk } = await opened(5);
   kernel.write("r0", { decision: "reject" });
@@ -202,6 +213,27 @@ test("hearing of its own step does not send the desk back", async () => {
   desk.changed({ state: kernel.state(), rows: [kernel.find("r0")] });
   await kernel.flush();
   assert.equal(desk.here.id, "r1");
+});
+
+test("hearing that many rows changed does not hold up a decision under way", async () => {
+  const { kernel, face, desk } = await opened(5, { listed: false });
+  void desk.decide("accept");
+  desk.changed({ state: kernel.state(), rows: null });
+  await kernel.flush();
+  assert.equal(face.shown.at(-1), "r1");
+});
+
+test("a frame that shows an earlier card says nothing about this one", async () => {
+  const { kernel, face, desk } = await opened(5);
+  desk.go(1);
+  desk.go(2);
+  face.frames.shift()();
+  await settled();
+  void desk.decide("accept");
+  await face.paint();
+  void desk.decide("accept");
+  await kernel.flush();
+  assert.deepEqual(decided(kernel), ["r2"]);
 });
 
 test("stars that were not saved go back", async () => {

@@ -30,6 +30,7 @@ test("added at the end, taken from the start, emptied, filled", () => {
   assert.equal(shown("Well, a river", "a river"), "[-Well, -]a river");
   assert.equal(shown("gone", ""), "[-gone-]");
   assert.equal(shown("", "here"), "{+here+}");
+  assert.equal(shown("a ", "b "), "[-a-]{+b+} ");
   assert.deepEqual(wordDiff("", ""), []);
 });
 

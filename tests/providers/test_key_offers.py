@@ -174,6 +174,11 @@ def test_what_is_no_line(line):
     assert parse_dotenv(line) == {}
 
 
+def test_a_line_of_backslashes_is_read_at_once():
+    line = 'K="' + "\\" * 60 + "x"
+    assert parse_dotenv(line) == {"K": line[2:]}
+
+
 def test_a_file_is_read_and_never_exported(tmp_path):
     path = tmp_path / ".env"
     path.write_bytes(b"\xef\xbb\xbfSYNTHNB_TEST_ONLY=x\n")

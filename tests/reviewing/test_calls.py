@@ -238,12 +238,48 @@ def test_later_steps_keep_the_way_to_the_log():
     assert with_decisions(df, name="run-1")["decision"].notna().sum() == 1
 
 
+@pytest.mark.parametrize("call", ["look", "decide", "undo", "log"])
+def test_a_frame_that_lost_the_way_to_its_log_loses_no_decision(call, tmp_path):
+    df = frame(record_id=["a", "b", "c"])
+    shown = decide(df, "a", "edit", edited={"answer": "mine"})
+    folder = shown.attrs["run_folder"]
+    shown.to_csv(tmp_path / "x.csv", index=False)
+    lost = pd.read_csv(tmp_path / "x.csv")
+    calls = {
+        "look": with_decisions,
+        "decide": lambda df: decide(df, "b", "accept"),
+        "undo": undo,
+        "log": decisions,
+    }
+    with pytest.raises(FrameError, match="no longer says in which log") as caught:
+        calls[call](lost)
+    assert "folder=" in caught.value.hint
+    assert len(list(runs_home().glob("*/decisions.sqlite"))) == 1
+    back = with_decisions(lost, folder=folder)
+    assert back["decision"].tolist() == ["accept", pd.NA, pd.NA]
+    ours = ["decision", "decided_by", "decided_at", "edited"]
+    anew = with_decisions(lost.drop(columns=ours))
+    assert anew["decision"].isna().all()
+
+
+def test_edits_of_another_text_are_told(tmp_path):
+    df = frame()
+    shown = decide(df, ids(df)[0], "edit", edited={"answer": "mine"}, folder=tmp_path)
+    with_decisions(shown)  # the edited text itself is no other
+    again = df.assign(answer="of other prompts")
+    with pytest.warns(UserWarning, match="1 rows of this frame hold another text"):
+        with_decisions(again, folder=tmp_path)
+    undo(df, folder=tmp_path)
+    with_decisions(again, folder=tmp_path)
+
+
 def test_a_log_that_is_removed_begins_anew():
     df = frame()
     shown = decide(df, ids(df)[0], "accept")
     (path,) = runs_home().glob("*/decisions.sqlite")
     path.unlink()
-    assert with_decisions(shown)["decision"].isna().all()
+    with pytest.warns(UserWarning, match="1 rows of this frame hold decisions"):
+        assert with_decisions(shown)["decision"].isna().all()
     decide(df, ids(df)[1], "reject")
     assert decisions(df)["step"].tolist() == [1]
 
@@ -253,6 +289,15 @@ def test_a_folder_that_cannot_be_written_is_named():
     with pytest.raises(StoreError, match="cannot be written"):
         decide(df, ids(df)[0], "accept", folder="/proc/nothing/here")
     assert with_decisions(df, folder="/proc/nothing/here")["decision"].isna().all()
+
+
+def test_a_name_is_a_text_that_the_log_can_hold():
+    df = frame()
+    with pytest.raises(ConfigError, match="by is 5"):
+        decide(df, ids(df)[0], "accept", by=5)
+    shown = decide(df, ids(df)[0], "accept", by="\ud800")
+    assert shown["decided_by"][0] == "\\ud800"
+    assert undo(df, by="\ud800")["decision"].isna().all()
 
 
 # who ---------------------------------------------------------------------------------------

@@ -54,3 +54,11 @@ def test_a_person_may_name_them():
     assert field_columns(df, "b") == ["b"]
     with pytest.raises(FrameError, match="'d'"):
         field_columns(df, ["d"])
+
+
+def test_what_a_recipe_writes_about_its_evidence_is_not_edited():
+    df = pd.DataFrame(
+        columns=["record_id", "question", "answer", "evidence", "evidence_start"]
+    )
+    df.attrs["fields"] = ["question", "answer", "evidence", "evidence_start"]
+    assert field_columns(df) == ["question", "answer"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 import threading
@@ -110,6 +111,23 @@ def test_a_changed_url_forgets_the_list_and_asks_the_new_server():
         watched.picker.set_url(two.base_url)
         assert watched.picker.models() in ([], [["c", ""], ["d", ""], ["e", ""]])
         assert watched.listed()["model"]["total"] == 3
+
+
+def test_a_list_whose_question_was_dropped_is_asked_for_again(monkeypatch):
+    asked = []
+
+    async def never(provider):
+        asked.append(provider.base_url)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr("synthnb.widgets.picker_inquiry.list_models", never)
+    watched = Watched(url=NOBODY)
+    watched.picker.open()
+    watched.until(lambda _: len(asked) == 1)
+    watched.picker.choose_way("builtin")
+    watched.picker.choose_way("url")
+    watched.until(lambda _: len(asked) == 2)
+    watched.picker.close()
 
 
 def test_a_server_that_wants_a_key_gets_the_typed_one():

@@ -11,6 +11,7 @@ import pytest
 from synthnb.errors import ConfigError, FrameError
 from synthnb.records import Decision
 from synthnb.reviewing import decide
+from synthnb.reviewing.calls import decided
 from synthnb.store.decisions import DecisionLog
 from synthnb.widgets.review_model import ReviewModel
 
@@ -230,6 +231,33 @@ def test_an_edit_shows_old_and_new_and_accepts(make, folder):
     assert step.decisions[0].was == {"answer": "Answer 0."}
     assert model.undo()["what"] == "edit of “Question 0?”"
     assert model.record(0)["fields"][1]["text"] == "Answer 0."
+
+
+def test_an_edit_that_was_taken_back_by_hand_is_the_same_here_and_in_the_frame(make):
+    desk = make()
+    desk.edit(key(1), {"answer": "New."})
+    assert desk.record(1)["row"]["edited"]
+    desk.edit(key(1), {"answer": "Answer 1."})
+    assert not desk.record(1)["row"]["edited"]
+    assert desk.record(1)["fields"][1]["was"] is None
+    assert decided(desk.records, desk.live)["edited"].isna().all()
+    assert desk.judge(3)["decided"] == 1
+    desk.undo()
+    assert desk.record(1)["row"]["edited"]
+
+
+def test_a_desk_on_a_run_made_anew_says_that_its_edits_are_of_another_text(make):
+    make().edit(key(0), {"answer": "New."})
+    assert make().open()["problem"] is None
+    told = make(frame().assign(answer="of other prompts")).open()["problem"]
+    assert "1 rows of this frame hold another text" in told
+
+
+def test_a_name_that_utf8_cannot_hold_can_undo(make):
+    desk = make(by="\udce9lise")
+    desk.decide(key(0), "accept")
+    assert desk.state()["undo"]
+    desk.undo()
 
 
 def test_a_saved_edit_without_a_change_accepts(make, folder):

@@ -170,6 +170,23 @@ def test_every_kind_of_column_sorts():
     assert made.frame().index[-1] == 0
 
 
+def test_numbers_sort_exactly_and_infinite_ones_are_not_missing():
+    whole_numbers = [2**53 + 1, 2**53, 2**53 + 3, 2**53 + 2]
+    df = pd.DataFrame(
+        {
+            "big": whole_numbers,
+            "nullable": pd.array(whole_numbers, dtype="Int64"),
+            "float": [float("inf"), None, -float("inf"), 0.0],
+            "took": pd.to_timedelta([10, 9, 100, None], unit="h"),
+        }
+    )
+    made = TableModel(df)
+    orders = ([1, 0, 3, 2], [1, 0, 3, 2], [2, 3, 0, 1], [1, 0, 2, 3])
+    for place, order in enumerate(orders):
+        made.sort_by(place)
+        assert made.frame().index.tolist() == order
+
+
 # cells ----------------------------------------------------------------------------------
 
 
@@ -203,7 +220,9 @@ def test_an_opened_row_has_every_column_the_shown_ones_first(model):
     ("value", "shown"),
     [
         (None, None), (float("nan"), None), (pd.NA, None), (pd.NaT, None), ("", None),
-        (7, "7"), (7.0, "7"), (0.1 + 0.2, "0.3"), (True, "yes"), (np.int64(3), "3"),
+        (7, "7"), (7.0, "7"), (0.1 + 0.2, "0.3"),
+        (12345678.0, "12345678"), (1234567.25, "1234567.25"), (1e20, "1e+20"),
+        (1e-7, "1e-07"), (-123456.5, "-123456.5"), (-0.0, "0"), (True, "yes"), (np.int64(3), "3"),
         ("two\n lines\t", "two lines"), ([1, "é"], '[1, "é"]'), ({"a": None}, '{"a": null}'),
         (pd.Timestamp("2026-01-02"), "2026-01-02T00:00:00"), ("\ud800x", "U+D800x"),
         (10**400, str(10**400)[:239] + "…"), (float("inf"), "inf"), (b"\xff", "/w=="),
@@ -215,6 +234,7 @@ def test_any_value_is_a_line_of_text(value, shown):
 
 def test_whole_texts_keep_their_lines():
     assert whole("two\n lines") == "two\n lines"
+    assert whole(1234567.123456789) == "1234567.123456789"
     assert safe("plain") == "plain"
 
 

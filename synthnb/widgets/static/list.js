@@ -95,13 +95,16 @@ export class VirtualList {
     this.refresh();
   }
 
-  /** Throw away what was fetched and fetch again what is seen. */
+  /**
+   * Throw away what was fetched and fetch again what is seen. Until that has come, the rows
+   * show what they showed: a list that goes blank at each change would flicker.
+   */
   refresh() {
     this.era += 1;
     this.pages.clear();
     this.asked.clear();
-    for (const row of this.rows.values()) row.remove();
-    this.rows.clear();
+    for (const row of this.rows.values())
+      if (row.hasAttribute("aria-setsize")) row.setAttribute("aria-setsize", String(this.total));
     this.draw();
   }
 

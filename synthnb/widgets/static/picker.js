@@ -132,6 +132,9 @@ class Picker {
   sendKey(key) {
     const send = /** @type {SendBytes} */ (this.model.send.bind(this.model));
     send({ typed_for: this.server() }, undefined, [key]);
+    // That message has no answer. This question, right behind it, has: a kernel that is busy
+    // or gone is told of, where the field was emptied and nothing else would be seen.
+    this.ask("open");
   }
 
   /** Return the fields that name the server. */

@@ -6,6 +6,7 @@ import { withHint } from "./picker_server.js";
 const PASTE = "paste";
 // A key that was typed and never set does not stay in the page.
 const FORGOTTEN_MS = 60_000;
+const ANOTHER_SERVER = "the form names another server now";
 
 /**
  * @typedef {object} KeyState
@@ -91,6 +92,7 @@ export class KeyRow {
 
   /** Send what was typed, if anything was. The field is empty before anything else happens. */
   set() {
+    if (this.isForAnother()) return this.empty(ANOTHER_SERVER);
     const typed = this.input.value;
     this.input.value = "";
     window.clearTimeout(this.timer);
@@ -98,6 +100,11 @@ export class KeyRow {
     if (typed === "") return;
     this.pasting = false;
     this.options.onKey(new TextEncoder().encode(typed));
+  }
+
+  /** Whether the form has come to name another server since the first character was typed. */
+  isForAnother() {
+    return this.typedFor !== "" && this.typedFor !== this.options.server();
   }
 
   wait() {
@@ -130,14 +137,21 @@ export class KeyRow {
   chosen() {
     this.pasting = this.select.value === PASTE;
     this.typing.hidden = !this.pasting;
-    if (this.pasting) this.input.focus();
-    else this.options.onChoice(this.select.value);
+    if (this.pasting) {
+      this.input.focus();
+      return;
+    }
+    this.empty("another key was chosen"); // a check would send it in the chosen one's place
+    this.options.onChoice(this.select.value);
   }
 
   /** @param {KeyState} state */
   apply(state) {
     const some = state.offers.length > 0;
-    if (state.choice !== this.shown) this.pasting = false;
+    if (this.isForAnother()) this.empty(ANOTHER_SERVER);
+    // A key that was found meanwhile does not take the field from who is typing one.
+    if (this.input.value !== "") this.pasting = true;
+    else if (state.choice !== this.shown) this.pasting = false;
     this.shown = state.choice;
     this.select.hidden = !some;
     this.offer([...state.offers, { id: PASTE, label: "paste one…" }, { id: "none", label: "no key" }]);
@@ -156,8 +170,6 @@ export class KeyRow {
       ...state.warnings.map((text) => h("p", { class: "snb-warn", text: `! ${text}` })),
       ...state.notes.map((text) => h("p", { text })),
     );
-    if (this.typedFor !== "" && this.typedFor !== this.options.server())
-      this.empty("the form names another server now");
   }
 
   /** @param {KeyState["offers"]} offers */

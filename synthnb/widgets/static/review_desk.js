@@ -171,7 +171,7 @@ export class Desk extends Walk {
     const answer = await this.ask("filter", filter);
     if (turn !== this.filterTurn) return null;
     await this.refilled(answer);
-    return answer.filter;
+    return turn === this.filterTurn ? answer.filter : null;
   }
 
   /**

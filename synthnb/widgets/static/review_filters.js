@@ -120,11 +120,11 @@ export class FilterBar {
    * @param {[number, number] | null} scale
    */
   offer(offer, has, scale) {
-    fill(this.decision, DECISION_CHOICES);
-    fill(this.duplicates, DUPLICATE_CHOICES);
-    fill(this.status, [["", "any status"], ...offer.statuses.map(counted)]);
-    fill(this.source, [["", "any source"], ...offer.sources.map(counted)]);
-    fill(this.sort, offer.sorts);
+    fillChoices(this.decision, DECISION_CHOICES);
+    fillChoices(this.duplicates, DUPLICATE_CHOICES);
+    fillChoices(this.status, [["", "any status"], ...offer.statuses.map(counted)]);
+    fillChoices(this.source, [["", "any source"], ...offer.sources.map(counted)]);
+    fillChoices(this.sort, offer.sorts);
     this.status.hidden = !has.status || offer.statuses.length < 2;
     this.source.hidden = offer.sources.length < 2;
     this.duplicates.hidden = !has.duplicates;
@@ -230,7 +230,7 @@ function counted([name, n]) {
 }
 
 /** @param {HTMLSelectElement} select @param {[string, string][]} choices */
-function fill(select, choices) {
+function fillChoices(select, choices) {
   const { value } = select;
   replace(select, ...choices.map(([name, label]) => h("option", { value: name }, label)));
   if (choices.some(([name]) => name === value)) select.value = value;

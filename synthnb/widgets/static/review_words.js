@@ -114,7 +114,7 @@ export function rowPlace(row, index, total) {
   if (row.edited) parts.push("edited");
   if (row.rating !== null) parts.push(`rating ${numberText(row.rating)}`);
   if (row.duplicate) parts.push("duplicate");
-  if (row.status && row.status !== "ok") parts.push(row.status);
+  if (row.status && row.status !== "ok") parts.push(clipText(row.status, 40));
   return parts.join(", ");
 }
 
