@@ -188,6 +188,8 @@ class Decision(NamedTuple):
     """1 to 5; 0 takes the stars away."""
     note: str | None = None
     """An empty one takes the note away."""
+    seen: Mapping[str, str] | None = None
+    """Field → mark of the text that was decided on, as the model wrote it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from synthnb.curation.decisions import DecisionBook, DecisionState
-from synthnb.curation.identity import record_keys
+from synthnb.curation.identity import record_keys, text_mark
 from synthnb.frames import COLUMNS, input_names, plain, require, typed
 from synthnb.records import Decision, Step
 
@@ -113,24 +113,38 @@ def strange_decisions(df: pd.DataFrame, book: DecisionBook) -> int:
     )
 
 
-def strange_edits(df: pd.DataFrame, book: DecisionBook) -> int:
-    """Return of how many rows the edits that stand were made on another text.
+def strange_texts(df: pd.DataFrame, book: DecisionBook) -> int:
+    """Return of how many rows the decisions that stand were made on another text.
 
     A run that was made anew, with other prompts, gives its records the same ids.
     """
     keys = record_keys(df, "review")
     places = {key: place for place, key in enumerate(keys)}
     found = 0
-    for key in book.edited_records():
-        state = book.state(key)
-        if key not in places or state is None:
+    columns: dict[str, list[Any]] = {}
+    for key in book.records():
+        state, place = book.state(key), places.get(key)
+        if state is None or place is None:
             continue
+        for name in (*state.edited, *state.seen):
+            # As a list: one cell of a column of texts costs pandas microseconds.
+            if name not in columns and name in df.columns:
+                columns[name] = df[name].tolist()
         found += any(
-            name in df.columns
-            and not book.has_seen(key, name, df[name].array[places[key]])
-            for name in state.edited
+            _is_strange(book, state, key, name, columns[name][place])
+            for name in (*state.seen, *state.edited)
+            if name in columns
         )
     return found
+
+
+def _is_strange(
+    book: DecisionBook, state: DecisionState, key: str, name: str, value: Any
+) -> bool:
+    if name in state.edited and not book.has_seen(key, name, value):
+        return True
+    mark = state.seen.get(name)
+    return mark is not None and mark != text_mark(book.original(key, name, value))
 
 
 def doubts(df: pd.DataFrame, book: DecisionBook) -> list[str]:
@@ -141,11 +155,11 @@ def doubts(df: pd.DataFrame, book: DecisionBook) -> list[str]:
             f"{strange:,} rows of this frame hold decisions that are not in this log. "
             "Name the run that they were made in: review(df, name=…) or folder=…"
         )
-    if others := strange_edits(df, book):
+    if others := strange_texts(df, book):
         found.append(
             f"{others:,} rows of this frame hold another text than the one that was "
-            "edited. The edits replace it, and what was accepted or rejected may be of "
-            "another text too: look again, or begin a new log with folder=…"
+            "decided on. The old decisions and edits count for it all the same: look "
+            "again, or begin a new log with folder=…"
         )
     return found
 

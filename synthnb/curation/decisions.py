@@ -28,6 +28,8 @@ class DecisionState:
     stars: int = 0
     """1 to 5; 0 is none."""
     note: str = ""
+    seen: Mapping[str, str] = field(default_factory=dict)
+    """Field → mark of the text that was decided on."""
 
 
 class DecisionBook:
@@ -145,9 +147,9 @@ class DecisionBook:
             present: what a frame shows there now: the original, or one of the edits,
                 where the frame came out of an earlier review.
         """
-        edits = [
-            told for told in self._edits.get(key, ()) if name in (told.edited or ())
-        ]
+        if key not in self._edits:
+            return present
+        edits = [told for told in self._edits[key] if name in (told.edited or ())]
         shown = plain(present)
         for told in edits:
             if told.edited is not None and told.edited[name] == shown:
@@ -156,6 +158,7 @@ class DecisionBook:
 
 
 _PLAIN = (None,) * 5
+_SEEN = Decision._fields.index("seen")
 
 
 def replay(steps: Iterable[Step]) -> dict[str, DecisionState]:
@@ -166,10 +169,12 @@ def replay(steps: Iterable[Step]) -> dict[str, DecisionState]:
 
 
 def _state(log: list[tuple[Step, Decision]]) -> DecisionState:
-    if len(log) == 1 and log[0][1][2:] == _PLAIN and log[0][1].action != "annotate":
+    seen: Mapping[str, str] = {}
+    step, told = log[0]
+    if len(log) == 1 and told[2:_SEEN] == _PLAIN and told.action != "annotate":
         # Nearly every record of a large log: said once, and nothing beside it.
-        step, told = log[0]
-        return DecisionState(told.action, step.decided_by, step.decided_at)
+        seen = told.seen or seen
+        return DecisionState(told.action, step.decided_by, step.decided_at, seen=seen)
     edited: dict[str, Any] = {}
     tags: tuple[str, ...] = ()
     decision = by = at = None
@@ -178,8 +183,9 @@ def _state(log: list[tuple[Step, Decision]]) -> DecisionState:
         if told.action != "annotate":
             decision = "accept" if told.action == "edit" else told.action
             by, at = step.decided_by, step.decided_at
+            seen = told.seen or {}
         edited |= told.edited or {}
         tags = tags if told.tags is None else told.tags
         stars = stars if told.stars is None else told.stars
         note = note if told.note is None else told.note
-    return DecisionState(decision, by, at, edited, tags, stars, note)
+    return DecisionState(decision, by, at, edited, tags, stars, note, seen)

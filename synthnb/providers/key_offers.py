@@ -206,15 +206,20 @@ def read_dotenv(path: Path) -> DotEnv:
     Nothing is substituted. A file that cannot be read is a warning, one that is not
     there is nothing.
     """
+    if (
+        not path.is_file()
+    ):  # a folder is often a virtual environment; a pipe would block
+        return DotEnv()
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
-            text = file.read(_MOST_BYTES + 1).decode("utf-8-sig")
+            data = file.read(_MOST_BYTES + 1)
+        text = data.decode("utf-8-sig")
     except FileNotFoundError:
         return DotEnv()
     except (OSError, UnicodeDecodeError) as error:
         return DotEnv(warning=f"{path.name} cannot be read ({type(error).__name__})")
-    if len(text) > _MOST_BYTES:
+    if len(data) > _MOST_BYTES:
         return DotEnv(warning=f"{path.name} is too large for a file of settings")
     warning = ""
     if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):

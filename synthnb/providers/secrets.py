@@ -185,6 +185,25 @@ def clean_key(value: str, *, whole: bool = False) -> str:
     )
 
 
+_KEYLIKE = re.compile(
+    r"(?:sk|gsk|xai|pplx|nvapi|csk|fw|r8|tgp)[-_][A-Za-z0-9_-]{16,}|hf_[A-Za-z0-9]{16,}"
+    r"|AIza[A-Za-z0-9_-]{30,}|gh[pousr]_[A-Za-z0-9]{20,}"
+)
+
+
+def refuse_key(text: str, what: str) -> None:
+    """Refuse a key that was put where anything is shown and saved.
+
+    Raises:
+        ConfigError: ``text`` looks like a well-known service's key; it is not repeated.
+    """
+    if _KEYLIKE.fullmatch(text.strip().strip("\"'")):
+        raise ConfigError(
+            f"what was given as the {what} looks like an API key",
+            hint='Paste it into the key\'s field, or give api_key="env:NAME".',
+        )
+
+
 def _what_is_wrong(text: str) -> str:
     if any(c in "“”‘’„«»" for c in text):
         return "typographic quotes"

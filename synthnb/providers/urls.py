@@ -8,6 +8,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import SplitResult, urlsplit
 
 from synthnb.errors import ConfigError
+from synthnb.providers.secrets import refuse_key
 
 _QUOTES = "\"'`<>“”‘’„«»"
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\\]")
@@ -47,6 +48,7 @@ def normalise(url: str) -> NormalisedURL:
     notes: list[str] = []
     if not text:
         raise ConfigError("the base URL is empty", hint=_EXAMPLE)
+    refuse_key(text, "base URL")
     if _FORBIDDEN.search(text):
         raise ConfigError(
             "the base URL holds a space, a backslash or a control character",

@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from synthnb.curation.decided_frame import make_room
 from synthnb.curation.decisions import DecisionBook
-from synthnb.curation.identity import record_key, record_keys, with_record_ids
+from synthnb.curation.identity import (
+    record_key,
+    record_keys,
+    text_mark,
+    with_record_ids,
+)
 from synthnb.errors import ConfigError, FrameError
 from synthnb.frames import plain, require, typed
 from synthnb.records import Decision
+from synthnb.reviewing.fields import field_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +25,7 @@ if TYPE_CHECKING:
 Action: TypeAlias = Literal["accept", "reject", "edit", "annotate"]
 
 MOST_STARS = 5
+_SEEN_FIELDS = 4
 _FIXED = frozenset(
     {
         "record_id",
@@ -55,6 +62,11 @@ class Records:
         self.df = make_room(with_record_ids(df, step))
         self.keys = record_keys(self.df, step)
         self.places = {key: place for place, key in enumerate(self.keys)}
+        # What is decided on, whatever part of it is shown: so that a decision is known
+        # for what it was when a run is made anew and writes other texts under its ids.
+        names = field_columns(self.df)[:_SEEN_FIELDS]
+        # As lists: one cell of a column of texts costs pandas microseconds.
+        self._seen = {name: self.df[name].tolist() for name in names}
 
     def key(self, record_id: Any) -> str:
         """Return the key of a ``record_id``.
@@ -71,6 +83,14 @@ class Records:
             f"no row has the record_id {record_id!r}",
             hint=f"{hint}The ids stand in the column record_id.",
         )
+
+    def seen(self, book: DecisionBook, key: str) -> dict[str, str]:
+        """Return field → mark of what the model wrote there."""
+        place = self.places[key]
+        return {
+            name: text_mark(book.original(key, name, cells[place]))
+            for name, cells in self._seen.items()
+        }
 
     def present(self, key: str, name: str) -> Any:
         """Return what the frame shows in a field."""
@@ -107,7 +127,8 @@ def gesture(
     for key in dict.fromkeys(keys):
         was, new = _changes(records, book, key, edited or {})
         kind: Any = "edit" if new else "accept" if action == "edit" else action
-        decisions.append(Decision(key, kind, new or None, was or None, *said))
+        seen = None if kind == "annotate" else records.seen(book, key)
+        decisions.append(Decision(key, kind, new or None, was or None, *said, seen))
     return decisions
 
 

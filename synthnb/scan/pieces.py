@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import unescape
 from typing import Any
 
 _BINARY = re.compile(
@@ -17,7 +18,8 @@ _BINARY = re.compile(
     re.IGNORECASE,
 )
 _STATE = "application/vnd.jupyter.widget-state+json"
-_ANSI = re.compile(r"\x1b\[[0-9;:]{0,40}[A-Za-z]")
+_ANSI = re.compile(r"\x1b(?:\[[0-9;:]{0,40}[A-Za-z]|\([A-Z0-9])")
+_ESCAPES = {"\\u002d": "-", "\\u0020": " ", '\\"': '"', "\\x1b[": "\x1b["}
 _DATA_URI = re.compile(r"(data:[a-z]{1,20}/[a-z0-9.+-]{1,60};base64,)[A-Za-z0-9+/=\s]+")
 _SOURCES = ("source", "input", "code")
 _ORDER = {n: i for i, n in enumerate((*_SOURCES, "outputs", "attachments", "metadata"))}
@@ -203,8 +205,12 @@ def _joined(lines: list[str]) -> str:
 
 
 def _clean(text: str) -> str:
-    """Return a text without colours and embedded pictures."""
-    if "\x1b[" in text:
+    """Return a text without colours, escapes and embedded pictures."""
+    if "&" in text:
+        text = unescape(text)
+    for escaped, meant in _ESCAPES.items():  # JSON within JSON, a shown Python text
+        text = text.replace(escaped, meant)
+    if "\x1b" in text:
         text = _ANSI.sub("", text)
     if ";base64," in text:
         text = _DATA_URI.sub(r"\1", text)

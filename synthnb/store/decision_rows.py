@@ -10,7 +10,7 @@ from synthnb.records import Decision
 # ASCII: a lone surrogate of a model's text becomes an escape, which UTF-8 can hold and
 # which comes back as what it was.
 _ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
-_WHAT = ("edited", "was", "tags", "stars", "note")
+_WHAT = ("edited", "was", "tags", "stars", "note", "seen")
 
 
 def what_of(decision: Decision) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from synthnb.errors import ConfigError
 from synthnb.local import Provider
-from synthnb.providers.secrets import Key
+from synthnb.providers.secrets import Key, refuse_key
 from synthnb.widgets.picker_fields import builtin_state, hosted_state, url_state
 from synthnb.widgets.picker_form import HOSTED, Form, MissingError, Way
 from synthnb.widgets.picker_inquiry import Inquiry
@@ -64,7 +64,12 @@ class PickerModel:
         self._set(way=ways[way])
 
     def set_url(self, text: str) -> None:
-        """Take the URL that was typed or pasted, and ask that server what it has."""
+        """Take the URL that was typed or pasted, and ask that server what it has.
+
+        Raises:
+            ConfigError: it looks like a key; it is not kept.
+        """
+        refuse_key(text, "URL")
         same = text.strip() == self._form.url
         self._set(again=same, way="url", url=text.strip(), url_from="")
 
@@ -88,8 +93,9 @@ class PickerModel:
         """Choose a model by its id, listed or not.
 
         Raises:
-            ConfigError: no server is named yet.
+            ConfigError: no server is named yet, or it looks like a key.
         """
+        refuse_key(model, "model")
         with self._lock:
             self._form.models[self._target().base_url] = model.strip()
         self._after()

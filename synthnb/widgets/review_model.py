@@ -7,7 +7,7 @@ is tried without a kernel, and used without a page.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from synthnb.errors import ConfigError
 from synthnb.records import Decision
@@ -96,8 +96,8 @@ class ReviewModel(ReviewReading):
             self.live.sync()
             parts = split(self._rows, self.order.places, self._threshold(threshold))
             above, below = (part.tolist() for part in parts)
-            told = [Decision(self._rows.key(place), "accept") for place in above]
-            told += [Decision(self._rows.key(place), "reject") for place in below]
+            told = [self._plain(place, "accept") for place in above]
+            told += [self._plain(place, "reject") for place in below]
             if not told:
                 raise ConfigError(
                     "no row of this view is rated and undecided",
@@ -110,6 +110,11 @@ class ReviewModel(ReviewReading):
                 "accepted": len(above),
                 "rejected": len(below),
             }
+
+    def _plain(self, place: int, action: Literal["accept", "reject"]) -> Decision:
+        key = self._rows.key(place)
+        seen = self._rows.records.seen(self.live.book, key)
+        return Decision(key, action, seen=seen)
 
     def undo(self) -> Answer:
         """Take back the last step of this person that stands.

@@ -13,7 +13,7 @@ from synthnb.curation import DecisionBook, DecisionState, apply_decisions, repla
 from synthnb.curation.decided_frame import (
     decisions_frame,
     strange_decisions,
-    strange_edits,
+    strange_texts,
 )
 from synthnb.errors import FrameError
 from synthnb.records import Decision, Step
@@ -344,8 +344,8 @@ def test_edits_of_another_text_are_counted_while_they_stand():
     for known in ("Qa", "Q1", "Q2"):
         df = frame()
         df.loc[df["record_id"] == "a", "question"] = known
-        assert strange_edits(df, book) == 0
+        assert strange_texts(df, book) == 0
     df.loc[df["record_id"] == "a", "question"] = "of other prompts"
-    assert strange_edits(df, book) == 1
-    assert strange_edits(df[df["record_id"] != "a"], book) == 0
-    assert strange_edits(df, DecisionBook(log(*edits, ("undo", 2), ("undo", 1)))) == 0
+    assert strange_texts(df, book) == 1
+    assert strange_texts(df[df["record_id"] != "a"], book) == 0
+    assert strange_texts(df, DecisionBook(log(*edits, ("undo", 2), ("undo", 1)))) == 0

@@ -201,7 +201,7 @@ def test_a_file_that_others_can_read_is_used_with_a_warning(tmp_path, mode):
 
 def test_files_that_are_none(tmp_path):
     assert read_dotenv(tmp_path / ".env") == DotEnv()
-    assert "cannot be read" in read_dotenv(tmp_path).warning
+    assert read_dotenv(tmp_path) == DotEnv()  # a folder: often a virtual environment
     broken, large = tmp_path / "a", tmp_path / "b"
     broken.write_bytes(b"K=\xff\xfe")
     large.write_text("K=v\n" * 20_000)

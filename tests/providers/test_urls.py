@@ -159,3 +159,11 @@ def test_any_text_gives_a_url_or_a_config_error(text):
     except ConfigError:
         return
     assert found.base_url.startswith(("http://", "https://"))
+
+
+@pytest.mark.parametrize("start", ["sk-", "sk-proj-", "hf_", "gsk_", "AIza", "ghp_"])
+def test_a_key_in_the_place_of_a_url_is_refused_and_not_repeated(start):
+    key = start + "q7Zk2mWx9" * 5
+    with pytest.raises(ConfigError, match="looks like an API key") as caught:
+        normalise(f' "{key}" ')
+    assert "q7Zk2" not in str(caught.value)

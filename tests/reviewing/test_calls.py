@@ -273,6 +273,30 @@ def test_edits_of_another_text_are_told(tmp_path):
     with_decisions(again, folder=tmp_path)
 
 
+@pytest.mark.parametrize("action", ["accept", "reject"])
+def test_a_decision_on_another_text_is_told(tmp_path, action):
+    df = frame()
+    shown = decide(df, ids(df)[0], action, folder=tmp_path)
+    with_decisions(shown)
+    with_decisions(
+        df.assign(rating=3.0), folder=tmp_path
+    )  # judged since: the same text
+    with_decisions(df.drop(columns="answer"), folder=tmp_path)
+    again = df.assign(answer="of other prompts")
+    with pytest.warns(UserWarning, match="1 rows of this frame hold another text"):
+        with_decisions(again, folder=tmp_path)
+    decide(again, ids(df)[0], action, folder=tmp_path)  # looked at again: of this text
+    with_decisions(again, folder=tmp_path)
+
+
+def test_a_decision_after_an_edit_is_on_the_models_text(tmp_path):
+    df = frame()
+    shown = decide(df, ids(df)[0], "edit", edited={"answer": "mine"}, folder=tmp_path)
+    shown = decide(shown, ids(df)[0], "accept")
+    with_decisions(shown)
+    with_decisions(df, folder=tmp_path)
+
+
 def test_a_log_that_is_removed_begins_anew():
     df = frame()
     shown = decide(df, ids(df)[0], "accept")

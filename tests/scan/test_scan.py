@@ -454,3 +454,26 @@ def test_our_own_notebooks_are_clean():
 
     for path in (Path(__file__).parents[2] / "notebooks").glob("*.ipynb"):
         assert scan_notebook(path) == ()
+
+
+def test_a_key_behind_the_escapes_of_another_language_is_found(book, draw):
+    value, key = (
+        draw.text(40),
+        draw.by_prefix()["OpenAI key"][0]
+        if "OpenAI key" in draw.by_prefix()
+        else next(iter(draw.by_prefix().values()))[0],
+    )
+    dashes = key.replace("-", "&#45;")
+    for text in (
+        f"{{&quot;api_key&quot;: &quot;{value}&quot;}}",
+        f'{{\\"api_key\\": \\"{value}\\"}}',
+        f"Authorization:\\u0020Bearer\\u0020{value}",
+        f"\\x1b[31m{key}",
+        f"{key[:12]}\x1b(B{key[12:]}",
+        f"<b>{dashes}</b>",
+    ):
+        found = book.scan_source(text)
+        assert found, text.replace(key, "KEY").replace(value, "VALUE")
+        assert not any(
+            leaks(key, repr(one)) or leaks(value, repr(one)) for one in found
+        )

@@ -272,8 +272,10 @@ def test_an_incomplete_form_is_checked_at_once():
 
 def test_no_state_holds_a_key_that_a_server_sends_back():
     body = {"error": {"message": f"Incorrect API key provided: {CANARY}. Bye."}}
-    with serving(faults=[Fault(401, body=body)]) as server:
+    with serving() as server:
         watched = Watched(url=server.base_url)
+        watched.listed()  # a server can only send back what was sent to it
+        server.faults.append(Fault(401, body=body))
         watched.picker.type_key(CANARY)
         state = watched.checked()
         assert state["check"]["problem"]["message"].startswith(

@@ -190,7 +190,9 @@ def test_a_decision_is_on_disk_when_it_returns_and_the_view_stays(make, folder):
     assert answer["row"]["i"] == 1
     assert answer["state"]["counts"] == {"accept": 1, "reject": 0, "todo": 5}
     assert answer["state"]["undo"] == "accept of “Question 1?”"
-    assert [step.decisions for step in steps(folder)] == [(Decision(key(1), "accept"),)]
+    ((told,),) = [step.decisions for step in steps(folder)]
+    assert told._replace(seen=None) == Decision(key(1), "accept")
+    assert list(told.seen) == ["question", "answer"]
     assert view(model) == [0, 1, 2, 3, 4, 5]
     assert answer["state"]["version"] == model.state()["version"]
     assert model.set_filter({})["state"]["matching"] == 5
