@@ -158,7 +158,7 @@ def _text_columns(columns: Columns) -> dict[str, pd.Series[Any]]:
 
     own = [
         name for name in columns.names
-        if name not in _CONTRACT and not name.startswith("checks_")
+        if name not in _CONTRACT and not name.startswith(("checks_", "check_"))
     ]  # fmt: skip
     order = [*(n for n in _FIRST_TEXTS if n in own), *own]
     found: dict[str, pd.Series[Any]] = {}

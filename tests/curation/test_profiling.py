@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthnb.curation import keep
+from synthnb.curation import apply_checks, keep
 from synthnb.curation.profiling import figures
 from synthnb.curation.profiling_columns import Columns, as_numbers, as_text, tally
 from synthnb.curation.profiling_language import guess_language
@@ -117,6 +117,12 @@ def test_every_number_stands_in_one_bin(numbers):
     edges = [part["lo"] for part in found["bins"]]
     assert edges == sorted(set(edges))
     json.dumps(found, allow_nan=False)
+
+
+def test_the_reasons_of_checks_are_no_texts_to_measure():
+    df = apply_checks(frame(question=["Why?"], answer=["So."]))
+    assert any(name.startswith("check_") for name in df.columns)
+    assert list(figures(df)["lengths"]) == ["question", "answer"]
 
 
 def test_lengths_are_of_the_recipes_fields_question_first():
