@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from synthnb.config import Limits as Limits
     from synthnb.config import Retry as Retry
     from synthnb.curation import Check as Check
+    from synthnb.curation import agreement as agreement
     from synthnb.curation import apply_checks as apply_checks
     from synthnb.curation import deduplicate as deduplicate
     from synthnb.curation import keep as keep
@@ -62,6 +63,7 @@ _HOME = {
     "QA": "synthnb.recipes",
     "Retry": "synthnb.config",
     "Run": "synthnb.engine.run",
+    "agreement": "synthnb.curation",
     "apply_checks": "synthnb.curation",
     "decide": "synthnb.reviewing",
     "decisions": "synthnb.reviewing",
@@ -93,6 +95,7 @@ __all__ = [
     "Retry",
     "Run",
     "__version__",
+    "agreement",
     "apply_checks",
     "decide",
     "decisions",
