@@ -8,6 +8,7 @@ held by a click.
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import logging
 import threading
@@ -24,6 +25,52 @@ from synthnb.widgets.assets import css, esm
 _log = logging.getLogger(__name__)
 
 Message = dict[str, Any]
+
+_GAP_SECONDS = 0.5
+
+
+class _Order:
+    """Puts the numbered messages of each front end into the order they were sent in.
+
+    ipykernel 7.4 hands a front end's messages over on several threads, so one that was
+    sent later may arrive first (seen once in some hundred tries).
+    """
+
+    def __init__(self) -> None:
+        self._next: dict[str, int] = {}
+        self._early: dict[str, dict[int, Message]] = {}
+
+    def take(self, message: Message) -> list[Message]:
+        """Return the messages that may be handled now."""
+        sender, _, number = str(message.get("ask", "")).rpartition("-")
+        if not sender or not number.isdecimal():
+            return [message]
+        due = self._next.setdefault(sender, 1)
+        if int(number) < due:
+            return [message]
+        early = self._early.setdefault(sender, {})
+        early[int(number)] = message
+        ready = []
+        while due in early:
+            ready.append(early.pop(due))
+            due += 1
+        self._next[sender] = due
+        return ready
+
+    @property
+    def has_gap(self) -> bool:
+        """Whether a message is held back for one that was sent before it."""
+        return any(self._early.values())
+
+    def give_up(self) -> list[Message]:
+        """Return what is held back: the messages before it are lost."""
+        held = []
+        for sender, early in self._early.items():
+            if early:
+                self._next[sender] = max(early) + 1
+                held += [early[number] for number in sorted(early)]
+                early.clear()
+        return held
 
 
 class View(anywidget.AnyWidget):
@@ -50,6 +97,7 @@ class View(anywidget.AnyWidget):
         """Make the view; it costs a thread only once somebody has opened it."""
         super().__init__()
         self._worker: ThreadPoolExecutor | None = None
+        self._order = _Order()
         self._starting = threading.Lock()
         self.on_msg(_receiver(weakref.ref(self)))
 
@@ -71,13 +119,24 @@ class View(anywidget.AnyWidget):
             if self._worker is None:
                 name = f"synthnb-{type(self).__name__}"
                 self._worker = ThreadPoolExecutor(1, thread_name_prefix=name)
-        # The context says which request an answer belongs to; without it the front end
-        # would put it down to whatever cell runs.
-        context = contextvars.copy_context()
-        try:
-            self._worker.submit(context.run, self._answer, message)
-        except RuntimeError:  # closed in this very moment
-            return
+            self._submit(self._worker, self._order.take(message))
+            if self._order.has_gap:
+                timer = threading.Timer(_GAP_SECONDS, self._skip_gap)
+                timer.daemon = True
+                timer.start()
+
+    def _skip_gap(self) -> None:
+        with self._starting:
+            if self._worker is not None:
+                self._submit(self._worker, self._order.give_up())
+
+    def _submit(self, worker: ThreadPoolExecutor, messages: list[Message]) -> None:
+        for message in messages:
+            # The context says which request an answer belongs to; without it the front
+            # end would put it down to whatever cell runs.
+            context = contextvars.copy_context()
+            with contextlib.suppress(RuntimeError):  # closed in this very moment
+                worker.submit(context.run, self._answer, message)
 
     def _answer(self, message: Message) -> None:
         answer = self._outcome(message)

@@ -65,6 +65,26 @@ def test_messages_are_answered_in_order_on_a_thread_of_the_view(view):
     assert threading.get_ident() not in view.threads
 
 
+def test_messages_that_overtake_one_another_are_put_in_order(view):
+    for n in (2, 3, 1, 6, 5, 4, 7):
+        view.receive({"op": "say", "ask": f"page-{n}", "n": n})
+    view.until(7)
+    assert view.seen == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_a_message_that_never_comes_is_not_waited_for_long(view):
+    # A page that was open before this view was made goes on with its own numbers.
+    for n in (58, 57):
+        view.receive({"op": "say", "ask": f"page-{n}", "n": n})
+    view.receive({"op": "say", "ask": "other-1", "n": 1})
+    view.until(3)
+    assert view.seen == [1, 57, 58]
+    view.receive({"op": "say", "ask": "page-59", "n": 59})
+    view.receive({"op": "say", "ask": "page-60", "n": 60})
+    view.until(5)
+    assert view.seen[3:] == [59, 60]
+
+
 def test_a_message_without_an_id_gets_no_answer(view):
     view.receive({"op": "say", "n": 1})
     view.receive({"op": "silent", "ask": "a"})
