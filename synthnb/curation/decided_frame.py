@@ -14,7 +14,7 @@ from synthnb.records import Decision, Step
 if TYPE_CHECKING:
     import pandas as pd
 
-_OURS = (
+DECIDED_COLUMNS = (
     "decision",
     "decided_by",
     "decided_at",
@@ -48,11 +48,11 @@ def apply_decisions(
     if shown is df:
         shown = df.copy()
     changed = _apply_edits(shown, book, keys)
-    cells: dict[str, list[Any]] = {name: [None] * len(keys) for name in _OURS}
+    cells: dict[str, list[Any]] = {name: [None] * len(keys) for name in DECIDED_COLUMNS}
     for place, state in enumerate(states):
         if state is not None:
             _fill(cells, place, state, changed.get(place))
-    for name in _OURS:
+    for name in DECIDED_COLUMNS:
         shown[name] = typed(cells[name], _DTYPES[name])
     return shown
 
@@ -63,11 +63,11 @@ def make_room(df: pd.DataFrame) -> pd.DataFrame:
     A frame that decisions were laid over before has nothing of its own there.
     """
     names = [str(name) for name in df.columns]
-    if set(names) >= _SIGNS or not set(names) & set(_OURS):
+    if set(names) >= _SIGNS or not set(names) & set(DECIDED_COLUMNS):
         return df
-    others = [name for name in names if name not in _OURS]
-    moved = input_names([*others, *(n for n in names if n in _OURS)], others)
-    taken = {name: moved[name] for name in names if name in _OURS}
+    others = [name for name in names if name not in DECIDED_COLUMNS]
+    moved = input_names([*others, *(n for n in names if n in DECIDED_COLUMNS)], others)
+    taken = {name: moved[name] for name in names if name in DECIDED_COLUMNS}
     return df.rename(columns=taken)
 
 

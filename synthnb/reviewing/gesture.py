@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from synthnb.curation.decided_frame import make_room
+from synthnb.curation.decided_frame import DECIDED_COLUMNS, make_room
 from synthnb.curation.decisions import DecisionBook
 from synthnb.curation.identity import (
     record_key,
@@ -26,21 +26,7 @@ Action: TypeAlias = Literal["accept", "reject", "edit", "annotate"]
 
 MOST_STARS = 5
 _SEEN_FIELDS = 4
-_FIXED = frozenset(
-    {
-        "record_id",
-        "row_id",
-        "step",
-        "sample_index",
-        "decision",
-        "decided_by",
-        "decided_at",
-        "edited",
-        "decision_tags",
-        "decision_stars",
-        "decision_note",
-    }
-)
+_FIXED = frozenset({"record_id", "row_id", "step", "sample_index", *DECIDED_COLUMNS})
 
 
 class Records:

@@ -17,6 +17,7 @@ from synthnb.errors import SynthnbError
 from synthnb.records import Status
 from synthnb.widgets.markup import clip, visible
 from synthnb.widgets.monitor_series import Pace, Series
+from synthnb.widgets.status_kinds import kind_of
 
 Snapshot = dict[str, Any]
 
@@ -37,9 +38,6 @@ _ETA_ROWS = 3
 _ETA_SECONDS = 2.0
 
 _WORDS = {Status.NO_JSON: "no JSON", Status.RATE_LIMITED: "rate limited"}
-_ATTENTION = frozenset(
-    {Status.TRUNCATED, Status.NO_JSON, Status.SCHEMA, Status.CANCELLED}
-)
 
 
 class MonitorModel:
@@ -167,7 +165,7 @@ class MonitorModel:
                 "troubles": [
                     {
                         "name": _word(t.status),
-                        "kind": _kind(t.status),
+                        "kind": kind_of(t.status),
                         "count": t.count,
                         "detail": _plain(t.detail),
                         "row_id": _plain(t.row_id),
@@ -248,7 +246,7 @@ class _Seen:
 def _statuses(counts: Mapping[str, int]) -> list[dict[str, Any]]:
     """Return the counts by status in the order of ``Status``: ok first."""
     return [
-        {"name": _word(status), "count": counts[status], "kind": _kind(status)}
+        {"name": _word(status), "count": counts[status], "kind": kind_of(status)}
         for status in Status
         if counts.get(status)
     ]
@@ -256,12 +254,6 @@ def _statuses(counts: Mapping[str, int]) -> list[dict[str, Any]]:
 
 def _word(status: Status) -> str:
     return _WORDS.get(status, status.value)
-
-
-def _kind(status: Status) -> str:
-    if status is Status.OK:
-        return "ok"
-    return "attention" if status in _ATTENTION else "error"
 
 
 def _error(error: BaseException | None) -> dict[str, str] | None:

@@ -20,6 +20,7 @@ from synthnb.widgets.profile_blocks import (
     tile,
 )
 from synthnb.widgets.profile_strips import coverage_block
+from synthnb.widgets.status_kinds import kind_of
 
 Figures: TypeAlias = Mapping[str, Any]
 
@@ -34,9 +35,6 @@ _ROOT = (
 _GRID = (
     "display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,20em),1fr));"
     "gap:24px 32px;align-items:start"
-)
-_ATTENTION = frozenset(
-    {Status.TRUNCATED, Status.NO_JSON, Status.SCHEMA, Status.CANCELLED}
 )
 
 
@@ -100,15 +98,6 @@ def _headline(found: Figures) -> Node:
     ]  # fmt: skip
     style = f"display:flex;flex-wrap:wrap;gap:8px 40px;margin:0 0 16px;padding:0 0 12px;border-bottom:1px solid {LINE}"
     return ("div", {"style": style}, *drawn)
-
-
-def kind_of(status: str) -> str:
-    """Return whether a status is ok, wants attention or is an error; "" if unknown."""
-    if status == Status.OK:
-        return "ok"
-    if status in _ATTENTION:
-        return "attention"
-    return "error" if status in set(Status) else ""
 
 
 def _status(found: Figures) -> Node | None:

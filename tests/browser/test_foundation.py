@@ -43,12 +43,12 @@ export default { render({ model, el }) {
 
 
 def test_views_ask_and_are_answered(notebook):
-    nb = notebook(VIEW, "import time; time.sleep(4)")
+    nb = notebook(VIEW)
     Path(nb.path.parent / "probe.js").write_text(PROBE)
     nb.run(0)
     nb.until("window.link !== undefined")
     page = nb.page
-    # In order, by one thread, and also while a cell awaits or blocks the kernel's loop.
+    # In order, by one thread.
     sums = page.evaluate(
         "() => Promise.all([1, 2, 3].map(n => link.ask('add', { n })))"
     )
