@@ -48,7 +48,19 @@ class Limits(_Settings):
     """What a run may use at most. Times are in seconds, counted from the send."""
 
     max_concurrency: int | None = Field(default=None, ge=1)
-    """Requests in flight; ``None`` takes the provider's own default."""
+    """Requests in flight at most; ``None`` takes the provider's own default."""
+    adaptive: bool = True
+    """Find below ``max_concurrency`` the load that the server takes; ``False`` sends
+    that many at once from the start."""
+    requests_per_minute: float | None = Field(default=None, gt=0)
+    tokens_per_minute: float | None = Field(default=None, gt=0)
+    """Prompt and answer together; what is under way counts with its estimate."""
+    budget_tokens: int | None = Field(default=None, ge=1)
+    """The run stops, resumable, before it uses more than this and what is in flight."""
+    budget_usd: float | None = Field(default=None, gt=0)
+    """As ``budget_tokens``, in US dollars; needs a model whose price is known."""
+    max_seconds: float | None = Field(default=None, gt=0)
+    """Wall time, after which the run stops, resumable."""
     connect_timeout: float = Field(default=10.0, gt=0)
     first_byte_timeout: float = Field(default=300.0, gt=0)
     """Until the answer begins; without streaming that is when it is complete."""

@@ -6,7 +6,6 @@ errors become ``ProviderError``s here; its texts name the URL, which holds no ke
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import time
 from collections.abc import Mapping
@@ -25,6 +24,7 @@ from synthnb.providers.failures import excerpt
 from synthnb.providers.preflight import refused
 from synthnb.providers.redaction import Redactor
 from synthnb.providers.urls import host_of, is_loopback
+from synthnb.providers.watch import CallEndedError, CallWatch
 
 _SPARE = 8
 """Connections beyond the wanted ones: a cancelled call gives its own back a bit late."""
@@ -77,6 +77,10 @@ class PyqwestTransport:
             tls_include_system_certs=base_url.startswith("https:"),
             proxy=_no_proxy(base_url) if is_loopback(base_url) else None,
         )
+        self._client = pyqwest.Client(self._http)
+        self._watch = CallWatch()
+        self._wait = min(limits.first_byte_timeout, limits.total_timeout)
+        self._by_pieces = False
 
     async def post(self, path: str, body: bytes) -> Answer:
         """POST a JSON body to the base URL plus ``path``.
@@ -84,11 +88,21 @@ class PyqwestTransport:
         Raises:
             ProviderError: refused, timed out, broken off, or larger than the cap.
         """
-        limits = self._limits
-        request = pyqwest.Request("POST", self._base_url + path, self._headers, body)
-        return await self._send(
-            request, limits.first_byte_timeout, limits.total_timeout
-        )
+        url, wait = self._base_url + path, self._wait
+        try:
+            if not self._by_pieces:
+                try:
+                    return await self._whole(url, body, wait)
+                except CallEndedError as ended:
+                    if ended.reason != "memory":
+                        raise
+                    # Some answer never ends. What was in flight is asked once more, and
+                    # from now on nobody sends more than the cap.
+                    self._by_pieces = True
+            request = pyqwest.Request("POST", url, self._headers, body)
+            return await self._pieces(request, wait, self._limits.total_timeout)
+        except Exception as error:  # noqa: BLE001 - pyqwest has no common base class
+            raise self._typed(error) from None
 
     async def get(self, url: str, *, timeout_seconds: float | None = None) -> Answer:
         """GET a whole URL on the same origin.
@@ -97,34 +111,43 @@ class PyqwestTransport:
             ProviderError: as ``post``.
         """
         total = timeout_seconds or self._limits.total_timeout
-        return await self._send(
-            pyqwest.Request("GET", url, self._headers), total, total
-        )
+        try:
+            request = pyqwest.Request("GET", url, self._headers)
+            return await self._pieces(request, total, total)
+        except Exception as error:  # noqa: BLE001 - pyqwest has no common base class
+            raise self._typed(error) from None
 
     async def aclose(self) -> None:
         """Close the pool; calling it twice is harmless."""
+        self._watch.close()
         await self._http.aclose()
 
-    async def _send(
+    async def _whole(self, url: str, body: bytes, seconds: float) -> Answer:
+        """Send and let Rust read the whole answer: one wake-up of the loop, not two.
+
+        Raises:
+            CallEndedError: it took too long, or too much memory.
+        """
+        with self._watch.call(seconds, blind=True):
+            response = await self._client.post(url, self._headers, body)
+        content = response.content
+        if len(content) > self._limits.max_answer_bytes:
+            raise self._too_large()
+        return Answer(response.status, response.headers, content)
+
+    async def _pieces(
         self, request: pyqwest.Request, first_byte: float, total: float
     ) -> Answer:
-        start = asyncio.get_running_loop().time()
-        begun = False
-        try:
-            async with asyncio.timeout_at(start + min(first_byte, total)) as deadline:
-                response = await self._http.execute(request)
-                begun = True
-                deadline.reschedule(start + total)
-                body = await self._read(response)
-                return Answer(response.status, response.headers, body)
-        except ProviderError:
-            raise
-        except TimeoutError as error:
-            raise self._late(
-                error, min(first_byte, total), total, begun=begun
-            ) from None
-        except Exception as error:  # noqa: BLE001 - pyqwest has no common base class
-            raise self._failed(error) from None
+        """Send and read piece by piece, never more than the cap.
+
+        Raises:
+            CallEndedError: it took too long.
+        """
+        with self._watch.call(first_byte) as call:
+            response = await self._http.execute(request)
+            call.deadline += total - first_byte
+            body = await self._read(response)
+            return Answer(response.status, response.headers, body)
 
     async def _read(self, response: pyqwest.Response) -> bytes | memoryview | bytearray:
         """Read the body, never more than the cap.
@@ -156,24 +179,22 @@ class PyqwestTransport:
             hint="set max_tokens, or raise Limits(max_answer_bytes=...)",
         )
 
-    def _late(
-        self, error: TimeoutError, first_byte: float, total: float, *, begun: bool
-    ) -> ProviderError:
-        where = host_of(self._base_url)
-        if isinstance(error, ConnectionError):  # pyqwest.ConnectTimeout is both
+    def _typed(self, error: Exception) -> ProviderError:
+        if isinstance(error, ProviderError):
+            return error
+        if isinstance(error, CallEndedError):
+            return RequestTimeoutError(
+                f"no complete answer within {error.seconds:g} s",
+                hint="lower the concurrency, ask for fewer tokens, or raise "
+                "Limits(first_byte_timeout=..., total_timeout=...)",
+            )
+        if isinstance(error, TimeoutError):  # pyqwest's, of the connection alone
+            where = host_of(self._base_url)
             return ConnectError(
                 f"no connection to {where} within {self._limits.connect_timeout:g} s",
                 hint="is the host right, and may this machine reach it?",
             )
-        if begun:
-            return RequestTimeoutError(
-                f"the answer was not complete after {total:g} s",
-                hint="ask for fewer tokens, or raise Limits(total_timeout=...)",
-            )
-        return RequestTimeoutError(
-            f"no answer began within {first_byte:g} s",
-            hint="lower the concurrency, or raise Limits(first_byte_timeout=...)",
-        )
+        return self._failed(error)
 
     def _failed(self, error: Exception) -> ProviderError:
         reason = str(error)
