@@ -9,10 +9,11 @@ import json
 from dataclasses import asdict
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import chain
 from typing import Any
 
-from synthnb.records import Message, Request, Row, Sampling
+import orjson
+
+from synthnb.records import Request, Row, Sampling
 
 _ENCODER = json.JSONEncoder(
     sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str
@@ -35,7 +36,25 @@ def content_hash(value: Any, *, size: int = 8) -> str:
 
 def row_hash(row: Row) -> str:
     """Return the 16-character id of a row's content."""
-    return content_hash(dict(row))
+    data = _plain_bytes(row) or canonical(dict(row))
+    return blake2b(data, digest_size=8).hexdigest()
+
+
+_SAME = frozenset({str, int, bool, type(None)})
+"""Types that orjson and ``canonical`` write alike; floats differ (1e16, NaN)."""
+
+
+def _plain_bytes(row: Row) -> bytes | None:
+    """Return the canonical JSON of an ordinary row five times as fast, if it is one."""
+    if type(row) is not dict:
+        return None
+    for key, value in row.items():
+        if type(value) not in _SAME or type(key) is not str:
+            return None
+    try:
+        return orjson.dumps(row, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # a lone surrogate, an integer over 64 bits
+        return None
 
 
 def request_key(model: str | None, request: Request) -> str:
@@ -46,19 +65,21 @@ def request_key(model: str | None, request: Request) -> str:
     """
     # Each part goes in behind its length, so no two requests give the same bytes; a
     # JSON document of the whole would cost five times as much on the hot path.
-    digest = blake2b(digest_size=16)
-    for text in (model or "", *chain.from_iterable(map(_parts, request.messages))):
-        data = text.encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "big"))
-        digest.update(data)
-    digest.update(_sampling_bytes(request.sampling))
+    parts = [_measured(model or "")]
+    for message in request.messages:
+        data = message.content.encode("utf-8", "surrogatepass")
+        parts += (_measured(message.role), len(data).to_bytes(8, "big"), data)
+    parts.append(_sampling_bytes(request.sampling))
     if request.schema is not None:
-        digest.update(canonical(request.schema))
-    return digest.hexdigest()
+        parts.append(canonical(request.schema))
+    return blake2b(b"".join(parts), digest_size=16).hexdigest()
 
 
-def _parts(message: Message) -> tuple[str, str]:
-    return message.role, message.content
+@lru_cache(maxsize=256)
+def _measured(text: str) -> bytes:
+    """Return a text of the few that come again and again, behind its length."""
+    data = text.encode("utf-8", "surrogatepass")
+    return len(data).to_bytes(8, "big") + data
 
 
 @lru_cache(maxsize=1024)

@@ -408,9 +408,8 @@ def _attach(target: Path, call: _Call) -> Run | None:
 def _remember(target: Path, run: Run, call: _Call) -> None:
     _live[target] = (run, call)
 
-    def forget(_: object) -> None:
-        if run.state.is_final and _live.get(target, (None,))[0] is run:
+    def forget() -> None:
+        if _live.get(target, (None,))[0] is run:
             del _live[target]
 
-    run.subscribe(forget)
-    forget(None)  # a run in a thread may have ended before it was listened to
+    run.when_ended(forget)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from synthnb.config import Limits
@@ -14,6 +13,7 @@ from synthnb.engine.gate import Gate
 from synthnb.engine.progress import Progress
 from synthnb.engine.replay import FINAL_REFUSAL, read_answer, stored_form
 from synthnb.engine.retry import Wait, next_wait
+from synthnb.engine.stamps import now
 from synthnb.errors import ConnectError, ProviderError
 from synthnb.providers.protocol import ChatClient
 from synthnb.recipes.base import Parsed, Recipe
@@ -48,6 +48,7 @@ class Caller:
     ) -> None:
         """Take the parts of one run."""
         self.client = client
+        self._endpoint = client.endpoint
         self._recipe = recipe
         self._store = store
         self._gate = gate
@@ -67,9 +68,11 @@ class Caller:
         """
         failures, delay = 0, 0.0
         while True:
-            await self._gate.wait(delay)
+            if delay or not self._gate.is_open:
+                await self._gate.wait(delay)
+            started, began = now(), time.perf_counter()
             try:
-                completion, attempt = await self._attempt(slot, request)
+                completion = await self._attempt(slot, request, started, began)
             except ProviderError as error:
                 failures += 1
                 wait = self._wait(error, failures)
@@ -79,54 +82,54 @@ class Caller:
                 self._emit(Retried(slot.row_id, error, wait.seconds))
                 delay = wait.seconds
             else:
+                seconds = time.perf_counter() - began
                 parsed = await self._parse(row, completion, earlier)
-                self._save(slot, attempt, completion, parsed)
+                self._save(slot, started, seconds, completion, parsed)
                 return Outcome(parsed, final=False)
 
     async def _attempt(
-        self, slot: SlotRow, request: Request
-    ) -> tuple[Completion, AttemptRow]:
+        self, slot: SlotRow, request: Request, started: str, began: float
+    ) -> Completion:
         """Send once. A failed attempt is written down here, a good one by ``_save``."""
         self._progress.sent()
-        began = time.perf_counter()
-        started = datetime.now(UTC).isoformat(timespec="milliseconds")
-
-        def row(status: Status, error: ProviderError | None = None) -> AttemptRow:
-            return AttemptRow(
-                slot_id=slot.id,
-                request_key=slot.request_key,
-                started_at=started,
-                seconds=round(time.perf_counter() - began, 4),
-                status=str(status),
-                http_status=error.http_status if error else None,
-                prompt_tokens=None,
-                completion_tokens=None,
-                detail=error.message if error else "",
-                endpoint=self.client.endpoint,
-            )
-
         try:
-            completion = _checked(await self.client.complete(request))
+            return _checked(await self.client.complete(request))
         except ProviderError as error:
-            self._store.put_attempt(row(error.status, error), None)
+            self._put_failed(slot, started, began, error.status, error)
             raise
         except asyncio.CancelledError:
-            self._store.put_attempt(row(Status.CANCELLED), None)
+            self._put_failed(slot, started, began, Status.CANCELLED, None)
             raise
         except Exception as error:
             # A fault of the client, not of the server; the row fails, the run goes on.
             wrapped = ProviderError(f"{type(error).__name__}: {error}")
             wrapped.retryable = False
-            self._store.put_attempt(row(Status.SERVER, wrapped), None)
+            self._put_failed(slot, started, began, Status.SERVER, wrapped)
             raise wrapped from error
         finally:
             self._progress.in_flight -= 1
-        usage = completion.usage
-        return completion, row(Status.OK)._replace(
-            http_status=200,
-            prompt_tokens=usage.prompt_tokens,
-            completion_tokens=usage.completion_tokens,
+
+    def _put_failed(
+        self,
+        slot: SlotRow,
+        started: str,
+        began: float,
+        status: Status,
+        error: ProviderError | None,
+    ) -> None:
+        attempt = AttemptRow(
+            slot_id=slot.id,
+            request_key=slot.request_key,
+            started_at=started,
+            seconds=round(time.perf_counter() - began, 4),
+            status=str(status),
+            http_status=error.http_status if error else None,
+            prompt_tokens=None,
+            completion_tokens=None,
+            detail=error.message if error else "",
+            endpoint=self._endpoint,
         )
+        self._store.put_attempt(attempt, None)
 
     def _wait(self, error: ProviderError, failures: int) -> Wait | None:
         if error.stops_run:
@@ -174,8 +177,7 @@ class Caller:
             refusal = StoredResult(
                 str(error.status), error.message, finish_reason=FINAL_REFUSAL
             )
-            now = datetime.now(UTC).isoformat(timespec="milliseconds")
-            row = ResultRow(slot.id, slot.request_key, refusal, now)
+            row = ResultRow(slot.id, slot.request_key, refusal, now())
             self._store.put_result(row)
         return Outcome(Parsed(error.status, detail=error.message), final=True)
 
@@ -193,13 +195,26 @@ class Caller:
     def _save(
         self,
         slot: SlotRow,
-        attempt: AttemptRow,
+        started: str,
+        seconds: float,
         completion: Completion,
         parsed: Parsed,
     ) -> None:
+        usage = completion.usage
+        attempt = AttemptRow(
+            slot_id=slot.id,
+            request_key=slot.request_key,
+            started_at=started,
+            seconds=round(seconds, 4),
+            status=str(parsed.status),
+            http_status=200,
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+            detail=parsed.detail,
+            endpoint=self._endpoint,
+        )
         answer = stored_form(completion, parsed)
-        result = ResultRow(slot.id, slot.request_key, answer, attempt.started_at)
-        attempt = attempt._replace(status=str(parsed.status), detail=parsed.detail)
+        result = ResultRow(slot.id, slot.request_key, answer, started)
         self._store.put_attempt(attempt, result, ticket=1)
         self._emit(Answered(slot.row_id, parsed))
 

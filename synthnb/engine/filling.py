@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from synthnb.engine.calls import Caller, Outcome
@@ -11,11 +10,13 @@ from synthnb.engine.progress import Progress
 from synthnb.engine.replay import (
     FINAL_REFUSAL,
     count_items,
+    count_last,
     count_missing,
     next_request,
     read_stored,
     shortfall,
 )
+from synthnb.engine.stamps import now
 from synthnb.fingerprint import request_key
 from synthnb.recipes.base import Parsed, Recipe
 from synthnb.records import Request, Row, Status
@@ -92,14 +93,13 @@ class Filler:
     ) -> None:
         """Count rows as they come: the items of the last answer, at the end the rest."""
         wanted = self._recipe.wanted
-        if ended:
-            new = count_missing(earlier, wanted)
-            detail = shortfall(earlier, wanted - new.total(), wanted)[1] if new else ""
-        else:
-            before = count_items(earlier[:-1], wanted)
-            new = count_items(earlier, wanted) - before
-            detail = earlier[-1].detail
-        self._progress.count(new, row_id, detail)
+        if not ended:
+            if new := count_last(earlier, wanted):
+                last = earlier[-1]
+                self._progress.count_rows(last.items_status, new, row_id, last.detail)
+        elif missing := count_missing(earlier, wanted):
+            status, detail = shortfall(earlier, wanted - missing, wanted)
+            self._progress.count_rows(status, missing, row_id, detail)
 
     def _slot(
         self, work: Work, round_: int, request: Request
@@ -142,7 +142,7 @@ class Filler:
         attempt = AttemptRow(
             slot_id=slot.id,
             request_key="",
-            started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            started_at=now(),
             seconds=0.0,
             status=str(Status.SCHEMA),
             http_status=None,

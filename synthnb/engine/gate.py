@@ -57,6 +57,17 @@ class Gate:
         """Return the seconds that the pool still has to wait."""
         return max(0.0, self._not_before - asyncio.get_running_loop().time())
 
+    @property
+    def is_open(self) -> bool:
+        """Whether ``wait`` would return at once, for a request that has no delay."""
+        return not (
+            self.stopped
+            or self.paused
+            or self.disk_trouble
+            or self._not_before
+            or self._broken
+        )
+
     async def wait(self, at_least: float = 0.0) -> None:
         """Return when a request may be sent, after ``at_least`` seconds.
 
@@ -74,6 +85,8 @@ class Gate:
             closed = self.paused or self.disk_trouble
             ready = max(own, self._not_before)
             if not closed and (ready == 0.0 or ready <= loop.time()):
+                if self._not_before <= ready:
+                    self._not_before = 0.0
                 return
             await self._sleep(None if closed else ready - loop.time())
 

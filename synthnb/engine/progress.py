@@ -98,6 +98,12 @@ class Progress:
         self.prompt_tokens += usage.prompt_tokens or 0
         self.completion_tokens += usage.completion_tokens or 0
 
+    def count_rows(self, status: Status, number: int, row_id: str, detail: str) -> None:
+        """Count rows of one status that are decided."""
+        self.by_status[status] += number
+        if status is not Status.OK:
+            self.failed.add(status, number, row_id, detail)
+
     def count(self, rows: Mapping[str, int], row_id: str, detail: str) -> None:
         """Count rows that are decided, by status, and why the bad ones are bad."""
         for status, number in rows.items():

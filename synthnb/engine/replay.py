@@ -129,6 +129,12 @@ def read_stored(
     return read_answer(recipe, row, completion_of(stored), earlier)
 
 
+def count_last(earlier: Sequence[Parsed], wanted: int) -> int:
+    """Return how many items the last answer adds to what a slot has, up to ``wanted``."""
+    before = sum(len(parsed.items) for parsed in earlier[:-1])
+    return max(0, min(len(earlier[-1].items), wanted - before))
+
+
 def count_items(earlier: Sequence[Parsed], wanted: int) -> Counter[str]:
     """Return how a slot's items are counted by status, ``wanted`` of them at most."""
     counts: Counter[str] = Counter()
@@ -138,13 +144,9 @@ def count_items(earlier: Sequence[Parsed], wanted: int) -> Counter[str]:
     return counts
 
 
-def count_missing(earlier: Sequence[Parsed], wanted: int) -> Counter[str]:
-    """Return how the rows are counted that a finished slot did not give."""
-    there = count_items(earlier, wanted).total()
-    if there >= wanted:
-        return Counter()
-    status, _ = shortfall(earlier, there, wanted)
-    return Counter({str(status): wanted - there})
+def count_missing(earlier: Sequence[Parsed], wanted: int) -> int:
+    """Return how many rows a finished slot did not give."""
+    return max(0, wanted - sum(len(parsed.items) for parsed in earlier))
 
 
 def shortfall(earlier: Sequence[Parsed], items: int, wanted: int) -> tuple[Status, str]:

@@ -407,7 +407,13 @@ class Run:
 
         return leave
 
+    def when_ended(self, callback: Callable[[], object]) -> None:
+        """Call ``callback`` once the run has ended; at once if it has."""
+        self._finished.add_done_callback(lambda _: callback())
+
     def _emit(self, event: Event) -> None:
+        if not self._listeners:
+            return
         for listener in tuple(self._listeners):
             # A face that fails must not end the batch that it shows.
             with contextlib.suppress(Exception):

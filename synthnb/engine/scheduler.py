@@ -1,14 +1,15 @@
 """The batch loop: workers over a lazy iterator, each with one slot at a time.
 
 There is no chunk and no barrier: a worker that is free takes the next row, so one slow
-answer holds up nobody. The only queue is as long as the pool is wide, so memory does
-not depend on the number of rows.
+answer holds up nobody. A hundred rows at most are read ahead, so memory does not depend
+on the number of rows.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Iterable
 from itertools import islice
 
@@ -18,7 +19,9 @@ from synthnb.engine.jobs import Job
 from synthnb.store import RunStore
 
 _FEED = 64
-"""Rows that are looked up in the ledger at once."""
+"""Rows that are read, and looked up in the ledger, at once."""
+_LOW = 32
+"""The next rows are read when fewer than this lie ready."""
 _SLICE_SECONDS = 0.02
 _MAX_PENDING = 2048
 
@@ -52,7 +55,10 @@ class Scheduler:
         self._gate = gate
         self._step = step
         self._width = width
-        self._queue: asyncio.Queue[Work | None] = asyncio.Queue(width)
+        self._ready: deque[Work] = deque()
+        self._hungry: deque[asyncio.Future[None]] = deque()
+        self._low: asyncio.Future[None] | None = None
+        self._fed = False
         self._unreadable: Exception | None = None
 
     async def run(self) -> None:
@@ -100,12 +106,37 @@ class Scheduler:
             if not self._store.fresh:
                 ids = list(dict.fromkeys(job.row_id for job in jobs))
                 known = await asyncio.to_thread(self._store.known, self._step, ids)
-            for job in jobs:
-                await self._queue.put(Work(job, known))
+            self._ready += [Work(job, known) for job in jobs]
+            self._wake(len(jobs))
             await asyncio.sleep(0)
+            if len(self._ready) >= _LOW:
+                self._low = asyncio.get_running_loop().create_future()
+                await self._low
             await self._room()
-        for _ in range(self._width):
-            await self._queue.put(None)
+        self._fed = True
+        self._wake(self._width)
+
+    def _wake(self, number: int) -> None:
+        while self._hungry and number:
+            waiting = self._hungry.popleft()
+            if not waiting.done():
+                waiting.set_result(None)
+                number -= 1
+
+    async def _next(self) -> Work | None:
+        """Return the next row to fill; ``None`` when there is none any more."""
+        while not self._ready:
+            if self._fed:
+                return None
+            waiting = asyncio.get_running_loop().create_future()
+            self._hungry.append(waiting)
+            await waiting
+        work = self._ready.popleft()
+        if self._low is not None and len(self._ready) < _LOW:
+            if not self._low.done():
+                self._low.set_result(None)
+            self._low = None
+        return work
 
     async def _room(self) -> None:
         """Wait while the ledger is behind: memory is bounded whatever the disk does."""
@@ -117,7 +148,7 @@ class Scheduler:
 
     async def _work(self) -> None:
         since = time.perf_counter()
-        while (work := await self._queue.get()) is not None:
+        while (work := await self._next()) is not None:
             if self._gate.stopped:
                 continue
             try:

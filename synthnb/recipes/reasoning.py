@@ -27,6 +27,8 @@ def split_reasoning(text: str) -> tuple[str | None, str]:
     down is text of the answer and stays. The answer is returned without white space at
     its start; where nothing was found, ``text`` comes back unchanged.
     """
+    if "<" not in text:  # most answers; each pattern would look for one
+        return None, text
     parts: list[str] = []
     rest = text
     while match := _LEADING.match(rest):

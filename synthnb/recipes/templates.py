@@ -17,7 +17,7 @@ from synthnb.errors import TemplateError
 from synthnb.records import Row
 
 if TYPE_CHECKING:
-    from jinja2 import Environment, Template
+    from jinja2 import Environment, Template, nodes
 
 MAX_TEMPLATE_CHARS = 200_000
 MAX_PROMPT_CHARS = 4_000_000
@@ -38,7 +38,7 @@ class PromptTemplate:
             is not in ``fields``.
     """
 
-    __slots__ = ("_compiled", "_is_plain", "fields", "text")
+    __slots__ = ("_compiled", "_parts", "fields", "text")
 
     def __init__(self, text: str, fields: Iterable[str] | None = None) -> None:
         if len(text) > MAX_TEMPLATE_CHARS:
@@ -47,9 +47,7 @@ class PromptTemplate:
                 hint="put long text in a column and name the column: {{ text }}",
             )
         self.text = text
-        self._compiled, self.fields = _compile(text)
-        # Nothing to fill in: the text is its own rendering.
-        self._is_plain = not any(mark in text for mark in ("{{", "{%", "{#"))
+        self._compiled, self.fields, self._parts = _compile(text)
         if fields is not None:
             self.check(fields)
 
@@ -73,8 +71,8 @@ class PromptTemplate:
             TemplateError: a field is missing, something forbidden was tried, or the
                 result is too large.
         """
-        if self._is_plain:
-            return self.text
+        if self._parts is not None and (text := _filled(self._parts, row)) is not None:
+            return text
         from synthnb.recipes.sandbox import TICK, budget
 
         values = {name: _plain(row[name]) for name in self.fields if name in row}
@@ -100,6 +98,34 @@ class PromptTemplate:
 
     def __reduce__(self) -> tuple[type[PromptTemplate], tuple[str]]:
         return PromptTemplate, (self.text,)
+
+
+class _Field(str):
+    """Name of a field whose value is put in as it is."""
+
+    __slots__ = ()
+
+
+def _filled(parts: tuple[str, ...], row: Row) -> str | None:
+    """Return a template of text and plain fields, filled in as jinja2 would.
+
+    Most templates are of this kind, and there is nothing in them to be guarded against.
+    ``None`` where it takes jinja2 to say what is wrong, or how a value reads.
+    """
+    out: list[str] = []
+    for part in parts:
+        if type(part) is str:
+            out.append(part)
+            continue
+        value = row.get(part)
+        if type(value) is str:
+            out.append(value)
+        elif type(value) is int:
+            out.append(str(value))
+        else:
+            return None
+    text = "".join(out)
+    return text if len(text) <= MAX_PROMPT_CHARS else None
 
 
 def _bounded(pieces: Iterator[str]) -> Iterator[str]:
@@ -133,7 +159,7 @@ def _reason(error: Exception) -> str:
 
 
 @lru_cache(maxsize=256)
-def _compile(text: str) -> tuple[Template, tuple[str, ...]]:
+def _compile(text: str) -> tuple[Template, tuple[str, ...], tuple[str, ...] | None]:
     from jinja2 import TemplateSyntaxError, meta
 
     from synthnb.recipes.sandbox import secure
@@ -142,13 +168,32 @@ def _compile(text: str) -> tuple[Template, tuple[str, ...]]:
     try:
         tree = environment.parse(text)
         fields = tuple(sorted(meta.find_undeclared_variables(tree)))
+        parts = _plain_parts(tree)
         secure(tree)
-        return environment.from_string(tree), fields
+        return environment.from_string(tree), fields, parts
     except TemplateSyntaxError as error:
         raise TemplateError(
             f"line {error.lineno} of the template: {error.message}",
             hint="a field is written {{ name }}; other braces need no care",
         ) from error
+
+
+def _plain_parts(tree: nodes.Template) -> tuple[str, ...] | None:
+    """Return the texts and fields of a template that has nothing else; ``None`` else."""
+    from jinja2 import nodes
+
+    parts: list[str] = []
+    for output in tree.body:
+        if not isinstance(output, nodes.Output):
+            return None
+        for node in output.nodes:
+            if isinstance(node, nodes.TemplateData):
+                parts.append(node.data)
+            elif isinstance(node, nodes.Name) and node.ctx == "load":
+                parts.append(_Field(node.name))
+            else:
+                return None
+    return tuple(parts)
 
 
 @lru_cache(maxsize=1)

@@ -54,6 +54,7 @@ class Writer(threading.Thread):
         self._on_trouble = on_trouble
         self._queue: deque[Entry] = deque()
         self._wake = threading.Condition()
+        self._resting = False
         self._closing = False
         self._abandon = False
         self._busy = 0
@@ -67,9 +68,12 @@ class Writer(threading.Thread):
 
     def put(self, entry: Entry) -> None:
         """Queue an entry. Never blocks; the engine watches ``pending``."""
-        with self._wake:
-            self._queue.append(entry)
-            self._wake.notify()
+        self._queue.append(entry)
+        # While it commits, the writer looks at the queue again by itself; a lock for
+        # each entry would cost the loop more than the entry does.
+        if self._resting:
+            with self._wake:
+                self._wake.notify_all()
 
     def flush(self) -> None:
         """Wait until everything queued so far is committed.
@@ -134,7 +138,11 @@ class Writer(threading.Thread):
 
     def _next_group(self) -> list[Entry]:
         with self._wake:
+            # Said before the queue is looked at once more: an entry that comes now is
+            # either seen here, or its sender sees that somebody must be woken.
+            self._resting = True
             self._wake.wait_for(lambda: self._queue or self._closing)
+            self._resting = False
             size = min(MAX_GROUP, len(self._queue))
             group = [self._queue.popleft() for _ in range(size)]
             self._busy = len(group)

@@ -146,3 +146,28 @@ def test_a_missing_value_is_nothing_not_the_word_none():
         "[{{ a }}] {% if a is none %}no{% endif %} {{ a or 'x' }}"
     )
     assert template.render({"a": None}) == "[] no x"
+
+
+_VALUES = st.one_of(
+    st.text(max_size=12), st.integers(), st.none(), st.booleans(), st.floats()
+)
+
+
+@given(
+    row=st.dictionaries(st.sampled_from(["a", "b", "c"]), _VALUES),
+    pieces=st.lists(
+        st.sampled_from(["{{ a }}", "{{b}}", "x { y", "z } }", "\n", "{# no #}"]),
+        max_size=6,
+    ),
+)
+def test_the_short_way_fills_in_as_jinja2_does(row, pieces):
+    template = PromptTemplate("".join(pieces))
+    slow = PromptTemplate("".join(pieces))
+    slow._parts = None
+    texts = []
+    for one in (template, slow):
+        try:
+            texts.append(one.render(row))
+        except TemplateError as error:
+            texts.append(str(error))
+    assert texts[0] == texts[1]
