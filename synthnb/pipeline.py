@@ -362,7 +362,7 @@ def _description(
         "endpoint": getattr(provider, "base_url", None),
         "limits": limits.to_json(),
         "samples": samples,
-        "versions": {name: version(name) for name in ("synthnb", "pyqwest")},
+        "versions": {name: version(name) for name in ("synthnb", "httptools")},
     }
 
 

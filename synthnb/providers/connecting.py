@@ -86,12 +86,12 @@ async def _http_link(
     slots: int | None = None,
     context: int | None = None,
 ) -> Link:
-    from synthnb.providers.transport import PyqwestTransport
+    from synthnb.providers.transport import HttpTransport
 
     concurrency = limits.max_concurrency or slots or provider.concurrency
     headers, redactor = _headers(provider, base_url)
     make = partial(
-        PyqwestTransport,
+        HttpTransport,
         base_url,
         headers,
         limits=limits,

@@ -15,9 +15,9 @@ from synthnb.config import Limits
 from synthnb.errors import ProviderError, RequestTimeoutError, ServerError
 from synthnb.providers.answers import Answer
 from synthnb.providers.client import HttpChatClient
+from synthnb.providers.connect_errors import connect_error
 from synthnb.providers.dialect import dialect_of
 from synthnb.providers.redaction import Redactor
-from synthnb.providers.transport import connect_error
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -101,8 +101,10 @@ class SdkTransport:
         cause = error.__cause__ or error
         reason = f"{cause}"
         if "Connect" in type(cause).__name__:
-            wording = reason.replace("Name or service not known", "dns lookup failed")
-            return connect_error(self._base_url, wording, self._redactor)
+            # httpx2 and its transports wrap the socket's own error, which says more.
+            while cause.__cause__ is not None or cause.__context__ is not None:
+                cause = cause.__cause__ or cause.__context__ or cause
+            return connect_error(self._base_url, cause, self._redactor)
         said = self._redactor(reason)[:300]
         return ServerError(
             f"the connection broke before the answer was complete: {said}"

@@ -1,4 +1,4 @@
-"""Watches the calls of one transport: deadlines, a process that slept, memory.
+"""Watches the calls of one transport: deadlines, and a process that slept.
 
 One timer for all calls in flight, a few times a second. A timer for each call would cost
 a twentieth of the call, and could not tell a server that is late from a process that was
@@ -8,44 +8,34 @@ asleep: a laptop whose lid was closed, a cell that held the loop for a minute.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from types import TracebackType
-from typing import Literal, Self
+from typing import Self
 
 _INTERVAL = 0.25
 _SHARE = 8
 """The timer runs at least so often within a call's own time-out."""
 _LATE = 1.0
 """A timer that is later than this was held up: by the process, not by a server."""
-_GROWTH = 256 * 1024 * 1024
-_YOUNG = 0.5
-"""Calls younger than this are not what the memory went into."""
-
-Reason = Literal["", "late", "memory"]
 
 
 class Call:
-    """One call in flight, as a context manager; knows why it was ended, if it was."""
+    """One call in flight, as a context manager; ended when its deadline has passed."""
 
     __slots__ = (
         "_cancelling",
         "_task",
         "_watch",
         "began",
-        "blind",
         "deadline",
-        "reason",
+        "is_late",
     )
 
-    def __init__(
-        self, watch: CallWatch, began: float, seconds: float, *, blind: bool
-    ) -> None:
+    def __init__(self, watch: CallWatch, began: float, seconds: float) -> None:
         """Note when it began and how long it may take."""
         self._watch = watch
-        self.blind = blind
         self.began = began
         self.deadline = began + seconds
-        self.reason: Reason = ""
+        self.is_late = False
 
     def __enter__(self) -> Self:
         """Begin to be watched, in the running task."""
@@ -64,54 +54,46 @@ class Call:
         """Stop being watched; an end by the watch is no cancellation of the task.
 
         Raises:
-            CallEndedError: the watch ended the call; ``reason`` says why.
+            CallLateError: the watch ended the call.
         """
         self._watch.calls.pop(self, None)
         # As in asyncio.timeout: somebody else's cancellation at the same moment wins.
-        if self.reason and self._task.uncancel() <= self._cancelling:
-            raise CallEndedError(self.reason, self.deadline - self.began) from None
+        if self.is_late and self._task.uncancel() <= self._cancelling:
+            raise CallLateError(self.deadline - self.began) from None
 
-    def end(self, reason: Reason) -> None:
-        """End the call for a reason of the watch's own."""
-        if not self.reason:
-            self.reason = reason
+    def postpone(self, deadline: float) -> None:
+        """Move the deadline, e.g. because the answer has begun."""
+        self.deadline = max(self.deadline, deadline)
+
+    def end(self) -> None:
+        """End the call: its deadline has passed."""
+        if not self.is_late:
+            self.is_late = True
             self._task.cancel()
 
 
-class CallEndedError(Exception):
-    """The watch ended a call: ``late`` or ``memory``."""
+class CallLateError(Exception):
+    """A call was not over at its deadline."""
 
-    def __init__(self, reason: Reason, seconds: float) -> None:
-        """Keep the reason, and how long the call might have taken."""
-        super().__init__(reason)
-        self.reason = reason
+    def __init__(self, seconds: float) -> None:
+        """Keep how long the call might have taken."""
+        super().__init__(f"not over after {seconds:g} s")
         self.seconds = seconds
 
 
 class CallWatch:
     """The calls of one transport. Used on one loop."""
 
-    def __init__(self, memory: Callable[[], int] | None = None) -> None:
-        """Watch nothing yet.
-
-        Args:
-            memory: tells the process's resident bytes; default: psutil.
-        """
+    def __init__(self) -> None:
+        """Watch nothing yet."""
         self.calls: dict[Call, None] = {}
-        self._memory = memory
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._due = 0.0
         self._interval = _INTERVAL
-        self._least = 0
 
-    def call(self, seconds: float, *, blind: bool = False) -> Call:
-        """Return a call to be used with ``with``.
-
-        Args:
-            seconds: how long it may take.
-            blind: whether nobody counts its bytes as they come.
-        """
+    def call(self, seconds: float) -> Call:
+        """Return a call that may take so many seconds; use it with ``with``."""
         loop = self._loop
         if loop is None:
             loop = self._loop = asyncio.get_running_loop()
@@ -119,7 +101,7 @@ class CallWatch:
         interval = min(_INTERVAL, seconds / _SHARE)
         if self._timer is None or interval < self._interval:
             self._schedule(loop, now, interval)
-        return Call(self, now, seconds, blind=blind)
+        return Call(self, now, seconds)
 
     def close(self) -> None:
         """Watch no more."""
@@ -137,8 +119,7 @@ class CallWatch:
     def _tick(self) -> None:
         self._timer = None
         if not self.calls:
-            # A transport at rest runs no timer; what it then weighs is the new least.
-            self._interval, self._least = _INTERVAL, 0
+            self._interval = _INTERVAL  # a transport at rest runs no timer
             return
         assert self._loop is not None
         now = self._loop.time()
@@ -147,23 +128,5 @@ class CallWatch:
             if slept > _LATE:
                 call.deadline += slept
             elif now >= call.deadline:
-                call.end("late")
-        self._weigh(now)
+                call.end()
         self._schedule(self._loop, now, self._interval)
-
-    def _weigh(self, now: float) -> None:
-        """End what may be an endless answer: its bytes lie where Python cannot look."""
-        weight = self._memory() if self._memory else _resident()
-        if not self._least or weight < self._least:
-            self._least = weight
-        elif weight - self._least > _GROWTH:
-            self._least = weight
-            for call in self.calls:
-                if call.blind and now - call.began > _YOUNG:
-                    call.end("memory")
-
-
-def _resident() -> int:
-    import psutil
-
-    return int(psutil.Process().memory_info().rss)

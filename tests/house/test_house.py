@@ -15,7 +15,7 @@ import synthnb
 
 ROOT = Path(synthnb.__file__).parent
 TOP = Path(__file__).parents[2]
-HEAVY = ["pandas", "numpy", "openai", "ipywidgets", "anywidget", "pyarrow", "pyqwest",
+HEAVY = ["pandas", "numpy", "openai", "ipywidgets", "anywidget", "pyarrow", "httptools",
          "IPython", "jinja2", "pydantic", "aiohttp", "orjson"]  # fmt: skip
 
 
@@ -34,10 +34,10 @@ def test_importing_synthnb_loads_nothing_heavy():
 @pytest.mark.parametrize(
     ("name", "without"),
     [
-        ("Provider", {"pandas", "pyarrow", "openai", "ipywidgets", "pyqwest"}),
-        ("QA", {"pandas", "pyarrow", "openai", "ipywidgets", "pyqwest"}),
-        ("generate", {"pandas", "pyarrow", "openai", "ipywidgets", "pyqwest"}),
-        ("export", {"pandas", "pyarrow", "openai", "ipywidgets", "pyqwest"}),
+        ("Provider", {"pandas", "pyarrow", "openai", "ipywidgets", "httptools"}),
+        ("QA", {"pandas", "pyarrow", "openai", "ipywidgets", "httptools"}),
+        ("generate", {"pandas", "pyarrow", "openai", "ipywidgets", "httptools"}),
+        ("export", {"pandas", "pyarrow", "openai", "ipywidgets", "httptools"}),
     ],
 )
 def test_a_name_loads_only_what_it_needs(name, without):

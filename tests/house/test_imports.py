@@ -58,7 +58,7 @@ OWNERS = {
     "IPython": "widgets/",
     "ipywidgets": "widgets/",
     "anywidget": "widgets/",
-    "pyqwest": "providers/",
+    "httptools": "providers/http_connection.py",
     "sqlite3": "store/",
     "xllamacpp": "runtimes/",
     "markitdown": "documents/",

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import socket
 import ssl as ssl_module
 import subprocess
-import sys
 
 import pytest
 from raw_server import (
@@ -32,7 +32,7 @@ from synthnb.errors import (
 )
 from synthnb.providers import Provider
 from synthnb.providers.redaction import Redactor
-from synthnb.providers.transport import PyqwestTransport, connect_error
+from synthnb.providers.transport import HttpTransport, connect_error
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n"
 CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -108,7 +108,7 @@ async def test_half_an_answer_is_never_taken_for_a_whole_one():
     ("head", "word"),
     [
         (b"", "no complete answer within 0.2 s"),
-        (HEAD + b"abc", "no complete answer within 0.2 s"),
+        (HEAD + b"abc", "no complete answer within 0.4 s"),
     ],
 )
 async def test_silence_ends_with_the_time_out_and_closes_the_connection(head, word):
@@ -138,7 +138,7 @@ async def test_a_trickle_ends_with_the_total_time_out():
 
 
 def _transport(base_url, limits=QUICK, concurrency=4):
-    return PyqwestTransport(
+    return HttpTransport(
         base_url, {}, limits=limits, concurrency=concurrency, redactor=Redactor()
     )
 
@@ -199,8 +199,8 @@ async def test_loopback_is_never_proxied_and_other_hosts_are(monkeypatch):
 
 
 async def test_no_descriptor_left_is_a_connect_error_with_a_way_out():
-    reason = "Request failed: tcp open error: Too many open files (os error 24)"
-    found = connect_error("http://127.0.0.1:1/v1", reason, Redactor())
+    cause = OSError(errno.EMFILE, "Too many open files")
+    found = connect_error("http://127.0.0.1:1/v1", cause, Redactor())
     assert "no more files" in found.message
     assert "max_concurrency" in found.hint
 
@@ -406,15 +406,6 @@ async def test_a_closed_client_says_so():
         with pytest.raises(ConnectError, match="was closed"):
             await client.complete(ask())
         assert "m at http://127.0.0.1" in repr(client)
-
-
-def test_the_threads_of_the_transport_get_a_moment_at_exit():
-    code = "import time, synthnb.providers.transport\n"
-    code += "time.sleep = lambda seconds: print('waited', seconds)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "waited 0.05"
 
 
 async def _until(condition):

@@ -1,0 +1,183 @@
+"""Connections to one origin: made when needed, kept for the next request."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections import deque
+from urllib.parse import urlsplit
+
+from synthnb.providers.http_connection import (
+    ConnectionBrokenError,
+    HttpConnection,
+    RequestHead,
+)
+from synthnb.providers.proxies import Proxy
+from synthnb.providers.urls import is_loopback
+
+_MOST_IDLE_SECONDS = 4.0
+"""Servers on uvicorn (vLLM, KAITO) close a connection that idles for 5 s. One that is
+closed while a request is on its way costs an attempt."""
+_OK = 200
+
+
+class ProxyRefusedError(ConnectionError):
+    """The proxy opens no tunnel; holds its status."""
+
+
+class HttpPool:
+    """Keeps connections to one host; the last one given back is the next one taken."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        most: int,
+        size: int,
+        context: ssl.SSLContext | None,
+        proxy: Proxy | None,
+        connect_timeout: float,
+    ) -> None:
+        """Open nothing yet.
+
+        Args:
+            base_url: whose origin is connected to.
+            most: bytes that an answer may have.
+            size: connections at once; more requests wait in their order.
+            context: TLS settings; ``None`` for http.
+            proxy: what lies between.
+            connect_timeout: seconds for TCP, tunnel and TLS together.
+        """
+        parts = urlsplit(base_url)
+        assert parts.hostname is not None
+        self._host = parts.hostname
+        self._is_near = is_loopback(base_url)
+        self._encrypted = parts.scheme == "https"
+        self._port = parts.port or (443 if self._encrypted else 80)
+        self._most, self._size = most, size
+        self._context, self._proxy = context, proxy
+        self._connect_timeout = connect_timeout
+        self._idle: list[HttpConnection] = []
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._taken = 0
+        self.is_closed = False
+
+    async def take(self) -> HttpConnection:
+        """Return a connection; it must be given back.
+
+        Raises:
+            OSError, TimeoutError, ssl.SSLError: none could be made.
+        """
+        if self._taken >= self._size:
+            await self._turn()
+        self._taken += 1
+        loop = asyncio.get_running_loop()
+        while self._idle:
+            connection = self._idle.pop()
+            if not connection.is_reusable:
+                continue
+            if loop.time() - connection.idle_since < _MOST_IDLE_SECONDS:
+                return connection
+            connection.abort()
+        try:
+            return await self._connect(loop)
+        except BaseException:
+            self._left()
+            raise
+
+    async def _turn(self) -> None:
+        while self._taken >= self._size:
+            waiting = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiting)
+            try:
+                await waiting
+            except BaseException:
+                if waiting.done() and not waiting.cancelled():
+                    self._wake()  # the turn is handed on
+                raise
+
+    def give_back(self, connection: HttpConnection) -> None:
+        """Take a connection back: to be kept if it can carry another request."""
+        if connection.is_reusable and not self.is_closed:
+            connection.idle_since = asyncio.get_running_loop().time()
+            self._idle.append(connection)
+        else:
+            connection.abort()
+        self._left()
+
+    def _left(self) -> None:
+        self._taken -= 1
+        self._wake()
+
+    def _wake(self) -> None:
+        while self._waiting:
+            waiting = self._waiting.popleft()
+            if not waiting.done():
+                waiting.set_result(None)
+                return
+
+    def close(self) -> None:
+        """Close what is idle; what is in use is closed when it is given back."""
+        self.is_closed = True
+        while self._idle:
+            self._idle.pop().abort()
+
+    # making one ------------------------------------------------------------------------
+
+    async def _connect(self, loop: asyncio.AbstractEventLoop) -> HttpConnection:
+        async with asyncio.timeout(self._connect_timeout):
+            if self._proxy is not None:
+                return await self._through(loop, self._proxy)
+            _, connection = await loop.create_connection(
+                lambda: HttpConnection(loop, self._most),
+                self._host,
+                self._port,
+                ssl=self._context,
+                # A host with a broken IPv6 must not cost the whole time-out.
+                happy_eyeballs_delay=None if self._is_near else 0.25,
+            )
+            return connection
+
+    async def _through(
+        self, loop: asyncio.AbstractEventLoop, proxy: Proxy
+    ) -> HttpConnection:
+        transport, connection = await loop.create_connection(
+            lambda: HttpConnection(loop, self._most),
+            proxy.host,
+            proxy.port,
+            ssl=ssl.create_default_context() if proxy.encrypted else None,
+        )
+        if not self._encrypted:
+            return connection
+        try:
+            await self._tunnel(connection, proxy)
+            secure = await loop.start_tls(
+                transport, connection, self._require(), server_hostname=self._host
+            )
+        except BaseException:
+            connection.abort()
+            raise
+        assert secure is not None
+        connection.connection_made(secure)
+        return connection
+
+    def _require(self) -> ssl.SSLContext:
+        assert self._context is not None
+        return self._context
+
+    async def _tunnel(self, connection: HttpConnection, proxy: Proxy) -> None:
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        target = f"{host}:{self._port}"
+        head = RequestHead(
+            f"CONNECT {target} HTTP/1.1\r\nhost: {target}\r\n"
+            + f"proxy-authorization: {proxy.authorization}\r\n"
+            * bool(proxy.authorization)
+        )
+        try:
+            status = await connection.tunnel(head)
+        except ConnectionBrokenError as error:
+            msg = f"the proxy {proxy.host}:{proxy.port} opens no tunnel: {error}"
+            raise ProxyRefusedError(msg) from None
+        if status != _OK:
+            msg = f"the proxy {proxy.host}:{proxy.port} opens no tunnel: HTTP {status}"
+            raise ProxyRefusedError(msg)
