@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from synthnb.config import Limits
@@ -200,23 +201,44 @@ class Caller:
         completion: Completion,
         parsed: Parsed,
     ) -> None:
-        usage = completion.usage
-        attempt = AttemptRow(
-            slot_id=slot.id,
-            request_key=slot.request_key,
-            started_at=started,
-            seconds=round(seconds, 4),
-            status=str(parsed.status),
-            http_status=200,
-            prompt_tokens=usage.prompt_tokens,
-            completion_tokens=usage.completion_tokens,
-            detail=parsed.detail,
+        # Built where it is written: off the loop.
+        rows = partial(
+            _answer_rows,
+            slot=slot,
+            started=started,
+            seconds=seconds,
+            completion=completion,
+            parsed=parsed,
             endpoint=self._endpoint,
         )
-        answer = stored_form(completion, parsed)
-        result = ResultRow(slot.id, slot.request_key, answer, started)
-        self._store.put_attempt(attempt, result, ticket=1)
+        self._store.put_answer(rows, ticket=1)
         self._emit(Answered(slot.row_id, parsed))
+
+
+def _answer_rows(
+    *,
+    slot: SlotRow,
+    started: str,
+    seconds: float,
+    completion: Completion,
+    parsed: Parsed,
+    endpoint: str,
+) -> tuple[AttemptRow, ResultRow]:
+    usage = completion.usage
+    attempt = AttemptRow(
+        slot_id=slot.id,
+        request_key=slot.request_key,
+        started_at=started,
+        seconds=round(seconds, 4),
+        status=str(parsed.status),
+        http_status=200,
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        detail=parsed.detail,
+        endpoint=endpoint,
+    )
+    answer = stored_form(completion, parsed)
+    return attempt, ResultRow(slot.id, slot.request_key, answer, started)
 
 
 def _checked(completion: Any) -> Completion:

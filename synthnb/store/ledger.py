@@ -7,6 +7,7 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from synthnb.store.rows import (
     StoredResult,
     StoredSlot,
 )
-from synthnb.store.writer import Entry, Writer
+from synthnb.store.writer import Entry, Statements, Writer
 
 Results = dict[str, StoredResult]
 """The answers of a slot by request key."""
@@ -125,10 +126,7 @@ class RunStore:
 
     def put_slot(self, slot: SlotRow, row: Mapping[str, Any] | None) -> None:
         """Record that an answer is wanted, with its input row where it is new."""
-        statements: list[tuple[str, tuple[Any, ...]]] = [(schema.PUT_SLOT, slot)]
-        if row is not None:
-            statements.append((schema.PUT_INPUT, (slot.row_id, _as_json(row))))
-        self._put(Entry(statements))
+        self._put(Entry(partial(_slot_statements, slot, row)))
 
     def put_attempt(
         self, attempt: AttemptRow, result: ResultRow | None, ticket: Any = None
@@ -141,6 +139,12 @@ class RunStore:
         if result is not None:
             statements.append((schema.PUT_RESULT, _flat(result)))
         self._put(Entry(statements, ticket))
+
+    def put_answer(
+        self, build: Callable[[], tuple[AttemptRow, ResultRow]], ticket: Any
+    ) -> None:
+        """Record a call that was answered; ``build`` runs in the writer's thread."""
+        self._put(Entry(partial(_answer_statements, build), ticket))
 
     def put_result(self, result: ResultRow) -> None:
         """Record a final refusal, whose attempt is already recorded."""
@@ -278,6 +282,20 @@ class _Reading:
         self._db.close()
         if isinstance(error, sqlite3.Error):
             raise translate(error, self._path) from error
+
+
+def _slot_statements(slot: SlotRow, row: Mapping[str, Any] | None) -> Statements:
+    statements: list[tuple[str, tuple[Any, ...]]] = [(schema.PUT_SLOT, slot)]
+    if row is not None:
+        statements.append((schema.PUT_INPUT, (slot.row_id, _as_json(row))))
+    return statements
+
+
+def _answer_statements(
+    build: Callable[[], tuple[AttemptRow, ResultRow]],
+) -> Statements:
+    attempt, result = build()
+    return (schema.PUT_ATTEMPT, attempt), (schema.PUT_RESULT, _flat(result))
 
 
 def _as_json(row: Mapping[str, Any]) -> str:

@@ -19,10 +19,17 @@ _RETRY_SECONDS = 0.5
 _IO_TRIES = 5
 
 
-class Entry(NamedTuple):
-    """Statements that are committed together, and what is told when they are."""
+Statements = Sequence[tuple[str, tuple[Any, ...]]]
 
-    statements: Sequence[tuple[str, tuple[Any, ...]]]
+
+class Entry(NamedTuple):
+    """Statements that are committed together, and what is told when they are.
+
+    They may be given as a function, which is called in the writer's thread: what is
+    built there does not hold up the loop.
+    """
+
+    statements: Statements | Callable[[], Statements]
     ticket: Any = None
 
 
@@ -172,7 +179,8 @@ class Writer(threading.Thread):
     def _write(self, group: list[Entry]) -> None:
         by_sql: dict[str, list[tuple[Any, ...]]] = {}
         for entry in group:
-            for sql, values in entry.statements:
+            given = entry.statements
+            for sql, values in given() if callable(given) else given:
                 by_sql.setdefault(sql, []).append(values)
         try:
             self._insert(by_sql)
