@@ -9,11 +9,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from synthnb.config import Limits
+from synthnb.engine.breaker import Breaker
 from synthnb.engine.events import Answered, Event, Failed, Held, Retried
 from synthnb.engine.gate import Gate
 from synthnb.engine.progress import Progress
 from synthnb.engine.replay import FINAL_REFUSAL, read_answer, stored_form
-from synthnb.engine.retry import Wait, next_wait
+from synthnb.engine.retry import next_wait
 from synthnb.engine.stamps import now
 from synthnb.errors import ConnectError, ProviderError
 from synthnb.providers.protocol import ChatClient
@@ -45,6 +46,7 @@ class Caller:
         gate: Gate,
         progress: Progress,
         limits: Limits,
+        breaker: Breaker,
         emit: Callable[[Event], None],
     ) -> None:
         """Take the parts of one run."""
@@ -56,7 +58,7 @@ class Caller:
         self._progress = progress
         self._limits = limits
         self._emit = emit
-        self._outage = 0
+        self._breaker = breaker
 
     async def call(
         self, slot: SlotRow, row: Row, request: Request, earlier: Sequence[Parsed]
@@ -75,13 +77,20 @@ class Caller:
             try:
                 completion = await self._attempt(slot, request, started, began)
             except ProviderError as error:
+                self._progress.retries += 1
+                if isinstance(error, ConnectError):
+                    # Nobody answers: no row is at fault, so none loses an attempt.
+                    self._emit(Retried(slot.row_id, error, 0.0))
+                    await self._breaker.wait(error)
+                    continue
+                self._breaker.answered()
                 failures += 1
                 wait = self._wait(error, failures)
                 if wait is None:
+                    self._progress.retries -= 1
                     return self._give_up(slot, error)
-                self._progress.retries += 1
-                self._emit(Retried(slot.row_id, error, wait.seconds))
-                delay = wait.seconds
+                self._emit(Retried(slot.row_id, error, wait))
+                delay = wait
             else:
                 seconds = time.perf_counter() - began
                 parsed = await self._parse(row, completion, earlier)
@@ -132,41 +141,17 @@ class Caller:
         )
         self._store.put_attempt(attempt, None)
 
-    def _wait(self, error: ProviderError, failures: int) -> Wait | None:
+    def _wait(self, error: ProviderError, failures: int) -> float | None:
+        """Return the seconds until the next attempt; ``None`` if there is none."""
         if error.stops_run:
             raise error
-        if isinstance(error, ConnectError):
-            return self._outage_wait(error)
-        self._outage = 0
         wait = next_wait(error, failures, self._limits.retry)
-        if wait is not None and wait.whole_pool:
-            self._hold(wait.seconds, error)
-        return wait
-
-    def _hold(self, seconds: float, error: ProviderError) -> None:
-        self._gate.hold(seconds)
-        self._emit(Held(self._gate.held_for(), error))
-
-    def _outage_wait(self, error: ConnectError) -> Wait:
-        """Nobody answers: no row is at fault, so all wait and none loses an attempt.
-
-        One failure is counted for each wait of the pool, not one for each worker that
-        came too late to know of it.
-        """
-        if not self._gate.held_for():
-            self._outage += 1
-            if self._outage > self._limits.max_connect_failures:
-                msg = f"{error.message} ({self._outage} times in a row)"
-                raise ConnectError(
-                    msg,
-                    hint=error.hint
-                    or "Start the server, then run the same cell again: what was "
-                    "answered is saved.",
-                ) from error
-            policy = self._limits.retry
-            ceiling = policy.base_seconds * 2 ** (self._outage - 1)
-            self._hold(min(policy.max_seconds, ceiling), error)
-        return Wait(self._gate.held_for(), whole_pool=True)
+        if wait is None:
+            return None
+        if wait.whole_pool:
+            self._gate.hold(wait.seconds)
+            self._emit(Held(self._gate.held_for(), error))
+        return wait.seconds
 
     def _give_up(self, slot: SlotRow, error: ProviderError) -> Outcome:
         """Keep a final refusal as the slot's result; a passing failure leaves it open.
@@ -185,7 +170,7 @@ class Caller:
     async def _parse(
         self, row: Row, completion: Completion, earlier: Sequence[Parsed]
     ) -> Parsed:
-        self._outage = 0
+        self._breaker.answered()
         self._progress.answered(completion)
         if len(completion.text) < _LARGE:
             return read_answer(self._recipe, row, completion, earlier)

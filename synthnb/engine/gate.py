@@ -22,6 +22,7 @@ class Gate:
         self.paused = False
         self.stopped = False
         self.disk_trouble = False
+        self.stalled = False
         self._broken: Exception | None = None
 
     def pause(self) -> None:
@@ -36,6 +37,11 @@ class Gate:
     def set_disk_trouble(self, *, waiting: bool) -> None:
         """Buy no more answers while the ledger cannot be written."""
         self.disk_trouble = waiting
+        self._changed.set()
+
+    def unstall(self) -> None:
+        """Go on: somebody answers again."""
+        self.stalled = False
         self._changed.set()
 
     def break_with(self, error: Exception) -> None:
@@ -64,6 +70,7 @@ class Gate:
             self.stopped
             or self.paused
             or self.disk_trouble
+            or self.stalled
             or self._not_before
             or self._broken
         )
@@ -82,13 +89,28 @@ class Gate:
                 raise self._broken
             if self.stopped:
                 raise StopDispatchError
-            closed = self.paused or self.disk_trouble
+            closed = self.paused or self.disk_trouble or self.stalled
             ready = max(own, self._not_before)
             if not closed and (ready == 0.0 or ready <= loop.time()):
-                if self._not_before <= ready:
-                    self._not_before = 0.0
+                self._not_before = 0.0
                 return
             await self._sleep(None if closed else ready - loop.time())
+
+    async def nap(self, seconds: float) -> None:
+        """Wait, whether the gate is open or not.
+
+        Raises:
+            StopDispatchError: the run was stopped meanwhile.
+            Exception: what ``break_with`` was called with.
+        """
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
+        while (left := until - loop.time()) > 0:
+            if self._broken is not None:
+                raise self._broken
+            if self.stopped:
+                raise StopDispatchError
+            await self._sleep(left)
 
     async def _sleep(self, seconds: float | None) -> None:
         # A fresh wait for the next change: clear() cannot lose one, for this runs

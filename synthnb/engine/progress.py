@@ -17,6 +17,8 @@ class State(StrEnum):
 
     CONNECTING = "connecting"
     RUNNING = "running"
+    STALLED = "stalled"
+    """Nobody answers: its health is asked for, and the run goes on by itself."""
     PAUSED = "paused"
     STOPPING = "stopping"
     STOPPED = "stopped"

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from synthnb.config import Limits
 from synthnb.engine import troubles
 from synthnb.engine.background import loop_in_thread
+from synthnb.engine.breaker import Breaker
 from synthnb.engine.calls import Caller
 from synthnb.engine.events import Event, Noted, StateChanged
 from synthnb.engine.filling import Filler
@@ -177,8 +178,16 @@ class Run:
 
     async def _work(self) -> None:
         async with self._open_client() as client:
-            self._set_state(State.PAUSED if self._gate.paused else State.RUNNING)
+            self._set_state(State.RUNNING)
+            self._show_gate()
             store, gate, progress = self._store, self._gate, self.progress
+            breaker = Breaker(
+                client,
+                gate,
+                self._limits,
+                on_change=self._show_gate,
+                emit=self._emit,
+            )
             caller = Caller(
                 recipe=self.recipe,
                 client=client,
@@ -186,6 +195,7 @@ class Run:
                 gate=gate,
                 progress=progress,
                 limits=self._limits,
+                breaker=breaker,
                 emit=self._emit,
             )
             filler = self._filler = Filler(self.recipe, caller, store, progress)
@@ -235,13 +245,21 @@ class Run:
 
     def _pause(self) -> None:
         self._gate.pause()
-        if self._state is State.RUNNING:
-            self._set_state(State.PAUSED)
+        self._show_gate()
 
     def _resume(self) -> None:
         self._gate.resume()
-        if self._state is State.PAUSED:
-            self._set_state(State.RUNNING)
+        self._show_gate()
+
+    def _show_gate(self) -> None:
+        """Say what keeps the run from sending, where something does."""
+        if self._state not in {State.RUNNING, State.PAUSED, State.STALLED}:
+            return
+        state = State.STALLED if self._gate.stalled else State.RUNNING
+        if self._gate.paused:
+            state = State.PAUSED
+        if state is not self._state:
+            self._set_state(state)
 
     def _stop(self) -> None:
         if self._state.is_final or self._worker is None:
