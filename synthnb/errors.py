@@ -92,7 +92,13 @@ class ProviderError(SynthnbError):
 
 
 class ConnectError(ProviderError):
-    """Nobody answers at the address: refused, unknown host, TLS failure."""
+    """Nobody answers at the address: refused, unknown host, TLS failure.
+
+    Attributes:
+        no_room: it is this process that may open no more sockets.
+    """
+
+    no_room = False
 
 
 class RequestTimeoutError(ProviderError):

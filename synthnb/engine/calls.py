@@ -9,14 +9,21 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from synthnb.config import Limits
+from synthnb.engine.adaptive import AdaptiveLimit
 from synthnb.engine.breaker import Breaker
 from synthnb.engine.events import Answered, Event, Failed, Held, Retried
 from synthnb.engine.gate import Gate
 from synthnb.engine.progress import Progress
 from synthnb.engine.replay import FINAL_REFUSAL, read_answer, stored_form
 from synthnb.engine.retry import next_wait
+from synthnb.engine.slots import Slots
 from synthnb.engine.stamps import now
-from synthnb.errors import ConnectError, ProviderError
+from synthnb.errors import (
+    ConnectError,
+    ProviderError,
+    RateLimitError,
+    RequestTimeoutError,
+)
 from synthnb.providers.protocol import ChatClient
 from synthnb.recipes.base import Parsed, Recipe
 from synthnb.records import Completion, Request, Row, Status
@@ -24,6 +31,9 @@ from synthnb.store import AttemptRow, ResultRow, RunStore, SlotRow, StoredResult
 
 _LARGE = 200_000
 """Characters from which on an answer is parsed in a thread, off the notebook's loop."""
+
+
+_NO_ROOM_SECONDS = 0.1
 
 
 class Outcome(NamedTuple):
@@ -47,6 +57,7 @@ class Caller:
         progress: Progress,
         limits: Limits,
         breaker: Breaker,
+        slots: Slots,
         emit: Callable[[Event], None],
     ) -> None:
         """Take the parts of one run."""
@@ -59,6 +70,8 @@ class Caller:
         self._limits = limits
         self._emit = emit
         self._breaker = breaker
+        self._slots = slots
+        self._refuses_all = False
 
     async def call(
         self, slot: SlotRow, row: Row, request: Request, earlier: Sequence[Parsed]
@@ -71,24 +84,20 @@ class Caller:
         """
         failures, delay = 0, 0.0
         while True:
-            if delay or not self._gate.is_open:
-                await self._gate.wait(delay)
+            await self._admit(delay)
             started, began = now(), time.perf_counter()
             try:
                 completion = await self._attempt(slot, request, started, began)
             except ProviderError as error:
-                self._progress.retries += 1
                 if isinstance(error, ConnectError):
-                    # Nobody answers: no row is at fault, so none loses an attempt.
-                    self._emit(Retried(slot.row_id, error, 0.0))
-                    await self._breaker.wait(error)
+                    delay = await self._unconnected(slot, error)
                     continue
                 self._breaker.answered()
                 failures += 1
                 wait = self._wait(error, failures)
                 if wait is None:
-                    self._progress.retries -= 1
                     return self._give_up(slot, error)
+                self._progress.retries += 1
                 self._emit(Retried(slot.row_id, error, wait))
                 delay = wait
             else:
@@ -97,27 +106,78 @@ class Caller:
                 self._save(slot, started, seconds, completion, parsed)
                 return Outcome(parsed, final=False)
 
+    async def _admit(self, delay: float) -> None:
+        """Wait for the gate and for room; a request then counts as in flight.
+
+        Raises:
+            StopDispatchError: the run was stopped meanwhile.
+        """
+        gate, slots = self._gate, self._slots
+        while True:
+            if delay or not gate.is_open:
+                await gate.wait(delay)
+                delay = 0.0
+            await slots.enter()
+            if gate.is_open:
+                return
+            # It was shut while this one waited for room.
+            slots.limit.dropped()
+            slots.left()
+
+    async def _unconnected(self, slot: SlotRow, error: ConnectError) -> float:
+        """Nobody answers: no row is at fault, so none loses an attempt."""
+        if error.stops_run:
+            raise error
+        self._progress.retries += 1
+        self._emit(Retried(slot.row_id, error, 0.0))
+        if error.no_room and self._slots.limit.in_flight:
+            # It is this process that has no socket left: others will give theirs back.
+            return _NO_ROOM_SECONDS
+        await self._breaker.wait(error)
+        return 0.0
+
     async def _attempt(
         self, slot: SlotRow, request: Request, started: str, began: float
     ) -> Completion:
         """Send once. A failed attempt is written down here, a good one by ``_save``."""
         self._progress.sent()
+        limit = self._slots.limit
         try:
-            return _checked(await self.client.complete(request))
+            completion = _checked(await self.client.complete(request))
         except ProviderError as error:
+            self._tell(limit, error)
             self._put_failed(slot, started, began, error.status, error)
             raise
         except asyncio.CancelledError:
+            limit.dropped()
             self._put_failed(slot, started, began, Status.CANCELLED, None)
             raise
         except Exception as error:
             # A fault of the client, not of the server; the row fails, the run goes on.
+            limit.dropped()
             wrapped = ProviderError(f"{type(error).__name__}: {error}")
             wrapped.retryable = False
             self._put_failed(slot, started, began, Status.SERVER, wrapped)
             raise wrapped from error
+        else:
+            limit.answered()
+            return completion
         finally:
             self._progress.in_flight -= 1
+            self._progress.limit = limit.limit
+            self._slots.left()
+
+    def _tell(self, limit: AdaptiveLimit, error: ProviderError) -> None:
+        """Tell the limit what a failure says about the load."""
+        self._refuses_all = False
+        if isinstance(error, RateLimitError):
+            self._refuses_all = limit.refused()
+        elif isinstance(error, RequestTimeoutError) or (
+            isinstance(error, ConnectError) and error.no_room
+        ):
+            limit.failed()
+        else:
+            limit.dropped()
 
     def _put_failed(
         self,
@@ -148,10 +208,11 @@ class Caller:
         wait = next_wait(error, failures, self._limits.retry)
         if wait is None:
             return None
-        if wait.whole_pool:
-            self._gate.hold(wait.seconds)
+        if isinstance(error, RateLimitError) and self._refuses_all:
+            # Not this request is too much, but any: a true rate limit.
+            self._gate.hold(wait)
             self._emit(Held(self._gate.held_for(), error))
-        return wait.seconds
+        return wait
 
     def _give_up(self, slot: SlotRow, error: ProviderError) -> Outcome:
         """Keep a final refusal as the slot's result; a passing failure leaves it open.

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import random
-from typing import NamedTuple
 
 from synthnb.config import Retry
-from synthnb.errors import ProviderError, RateLimitError
+from synthnb.errors import ProviderError
 
 
-class Wait(NamedTuple):
-    """How long to wait before the next attempt, and whether all others wait too."""
-
-    seconds: float
-    whole_pool: bool
-
-
-def next_wait(error: ProviderError, failures: int, policy: Retry) -> Wait | None:
-    """Return the wait after a failed attempt, or ``None`` when it was the last one.
+def next_wait(error: ProviderError, failures: int, policy: Retry) -> float | None:
+    """Return the seconds to wait, or ``None`` when it was the last attempt.
 
     Exponential back-off with full jitter (M. Brooker, "Exponential Backoff And Jitter",
-    2015), and never less than the server's Retry-After, which holds for the whole pool:
-    the limit is the server's, not the request's.
+    2015), and never less than the server's Retry-After.
 
     Args:
         error: what the attempt raised.
@@ -33,8 +24,7 @@ def next_wait(error: ProviderError, failures: int, policy: Retry) -> Wait | None
     ceiling = min(policy.max_seconds, policy.base_seconds * 2 ** (failures - 1))
     jitter = random.uniform(0.0, ceiling)  # noqa: S311 - spreads load, guards nothing
     if error.retry_after is None:
-        return Wait(jitter, whole_pool=False)
+        return jitter
     # The jitter on top keeps the pool from coming back in one instant.
     spread = min(jitter, 0.1 * error.retry_after)
-    limited = isinstance(error, RateLimitError)
-    return Wait(error.retry_after + spread, whole_pool=limited)
+    return error.retry_after + spread

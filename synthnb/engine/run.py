@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from synthnb.config import Limits
-from synthnb.engine import troubles
+from synthnb.engine import gauges, troubles
+from synthnb.engine.adaptive import AdaptiveLimit
 from synthnb.engine.background import loop_in_thread
 from synthnb.engine.breaker import Breaker
 from synthnb.engine.calls import Caller
@@ -30,6 +31,7 @@ from synthnb.engine.nesting import wait_nested
 from synthnb.engine.progress import Progress, State
 from synthnb.engine.replay import count_interrupted, replay
 from synthnb.engine.scheduler import Scheduler
+from synthnb.engine.slots import Slots
 from synthnb.engine.usage import RunUsage
 from synthnb.errors import RunError, StoreError, SynthnbError
 from synthnb.providers.protocol import ChatClient
@@ -188,6 +190,8 @@ class Run:
                 on_change=self._show_gate,
                 emit=self._emit,
             )
+            width = self._limits.max_concurrency or client.default_concurrency
+            limit = AdaptiveLimit(width, adaptive=self._limits.adaptive)
             caller = Caller(
                 recipe=self.recipe,
                 client=client,
@@ -196,16 +200,37 @@ class Run:
                 progress=progress,
                 limits=self._limits,
                 breaker=breaker,
+                slots=Slots(limit),
                 emit=self._emit,
             )
             filler = self._filler = Filler(self.recipe, caller, store, progress)
-            width = self._limits.max_concurrency or client.default_concurrency
-            progress.limit, self.model = width, client.model
+            progress.limit, self.model = limit.limit, client.model
             step = self.recipe.step
             scheduler = Scheduler(
                 self._jobs, filler, store, gate, step=step, width=width
             )
-            await scheduler.run()
+            async with self._gauging(client, limit):
+                await scheduler.run()
+
+    @contextlib.asynccontextmanager
+    async def _gauging(
+        self, client: ChatClient, limit: AdaptiveLimit
+    ) -> AsyncIterator[None]:
+        """Let the server's own gauges guide the limit, where there are some."""
+        metrics = getattr(client, "metrics", None)
+        if metrics is None or not limit.adaptive:
+            yield
+            return
+        watcher = asyncio.create_task(
+            gauges.watch(
+                metrics, lambda g: limit.gauges(waiting=g.waiting, cache=g.cache)
+            )
+        )
+        try:
+            yield
+        finally:
+            watcher.cancel()
+            await asyncio.wait([watcher])
 
     async def _tick(self) -> None:
         # An interrupt of a cell that awaits takes effect when its loop next wakes; this

@@ -26,10 +26,12 @@ def connect_error(
     where = host_of(base_url)
     said = excerpt(str(cause), redactor)
     if isinstance(cause, OSError) and cause.errno in _FULL:
-        return ConnectError(
+        full = ConnectError(
             "this process may open no more files or connections",
             hint="lower max_concurrency, or raise the limit (ulimit -n)",
         )
+        full.no_room = True
+        return full
     if isinstance(cause, socket.gaierror):
         return ConnectError(
             f"the host {where!r} is unknown",

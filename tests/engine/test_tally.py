@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthnb.config import Limits, Retry
-from synthnb.engine.events import Held, StateChanged
+from synthnb.engine.events import Answered, Held, Retried, StateChanged
 from synthnb.engine.progress import Progress
 from synthnb.engine.troubles import Tally, group
 from synthnb.errors import AuthError, ConnectError, RateLimitError
@@ -85,24 +85,52 @@ async def test_the_model_and_the_limit_are_known_once_connected(echo, puppet):
     assert run.progress.last_answer <= run.progress.ended
 
 
-@pytest.mark.parametrize("error", [RateLimitError("slow"), ConnectError("nobody")])
-async def test_a_wait_of_the_whole_pool_is_told_with_its_reason(echo, puppet, error):
+@pytest.mark.parametrize(
+    ("error", "times"), [(RateLimitError("slow"), 30), (ConnectError("nobody"), 1)]
+)
+async def test_a_wait_of_the_whole_pool_is_told_with_its_reason(
+    echo, puppet, error, times
+):
     failed = []
 
     def answer(text):
-        if failed:
+        if len(failed) >= times:
             return "word"
         failed.append(text)
         error.retry_after = 0.01
         return error
 
-    run = generate(echo(), rows(5), puppet(answer), name="held", limits=QUICK)
+    limits = QUICK.model_copy(
+        update={"retry": Retry(max_attempts=40, base_seconds=0.01)}
+    )
+    run = generate(echo(), rows(5), puppet(answer), name="held", limits=limits)
     heard = []
     run.subscribe(heard.append)
     await run
     held = [event for event in heard if isinstance(event, Held)]
-    assert [event.error for event in held] == [error]
-    assert 0 < held[0].seconds < 1
+    assert {event.error for event in held} == {error}
+    assert all(0 < event.seconds < 1 for event in held)
+
+
+async def test_one_refusal_among_answers_holds_nobody_else(echo, puppet):
+    slow = RateLimitError("slow", retry_after=0.2)
+    refused = []
+
+    def answer(text):
+        if text == "t0" and not refused:
+            refused.append(text)
+            return slow
+        return "word"
+
+    run = generate(echo(), rows(50), puppet(answer), name="one", limits=QUICK)
+    heard = []
+    run.subscribe(heard.append)
+    await run
+    assert not [event for event in heard if isinstance(event, Held)]
+    # It came last, for it alone had to wait.
+    assert [e.row_id for e in heard if isinstance(e, Answered)][-1] == next(
+        e.row_id for e in heard if isinstance(e, Retried)
+    )
 
 
 async def test_who_hears_of_the_end_can_ask_for_its_reason(echo, puppet):
