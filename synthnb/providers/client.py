@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from synthnb.errors import ServerError
+from synthnb.errors import ProviderError, ServerError
 from synthnb.providers.answers import Transport
 from synthnb.providers.completions import decode
 from synthnb.providers.dialect import Dialect
 from synthnb.providers.error_bodies import read_failure
 from synthnb.providers.failures import error_for
 from synthnb.providers.redaction import Redactor
+from synthnb.providers.urls import root_of
 from synthnb.providers.wire import encode
 from synthnb.records import Completion, Request
 
 _OK = 200
+_NOT_YET = frozenset({502, 503, 504})
+"""A gateway whose server is gone, or a server that is loading its model."""
+_KNOCK_SECONDS = 5.0
 
 
 class HttpChatClient:
@@ -32,6 +36,7 @@ class HttpChatClient:
         redactor: Redactor,
         concurrency: int,
         key_state: str = "",
+        has_metrics: bool = False,
         known_models: tuple[str, ...] = (),
     ) -> None:
         """Take over the transport, which ``aclose`` closes.
@@ -44,6 +49,7 @@ class HttpChatClient:
             redactor: passes every text of the server that goes into an error.
             concurrency: the default for runs that name none.
             key_state: the key's status in words, for a hint on 401.
+            has_metrics: whether ``/metrics`` of the server's root may be asked for.
             known_models: ids that the server lists, for a hint on a wrong one.
         """
         self._transport = transport
@@ -54,6 +60,7 @@ class HttpChatClient:
         self._concurrency = concurrency
         self._key_state = key_state
         self._known_models = known_models
+        self._has_metrics = has_metrics
 
     @property
     def model(self) -> str:
@@ -98,6 +105,35 @@ class HttpChatClient:
                 )
             form = following
         raise ServerError("the server refused every form of the request")
+
+    async def is_up(self) -> bool:
+        """Tell whether somebody answers there who is not still loading; costs nothing.
+
+        Asked by the engine after a connection failed. The list of models is the one
+        address that every server of this kind has.
+        """
+        try:
+            answer = await self._transport.get(
+                f"{self._endpoint}/models", timeout_seconds=_KNOCK_SECONDS
+            )
+        except ProviderError:
+            return False
+        return answer.status not in _NOT_YET
+
+    async def metrics(self) -> str | None:
+        """Return the server's Prometheus metrics; ``None`` where it has none.
+
+        Asked of servers of one's own only: a hosted API has nothing to say there.
+        """
+        if not self._has_metrics:
+            return None
+        try:
+            answer = await self._transport.get(
+                f"{root_of(self._endpoint)}/metrics", timeout_seconds=_KNOCK_SECONDS
+            )
+        except ProviderError:
+            return None
+        return answer.text() if answer.status == _OK else None
 
     async def aclose(self) -> None:
         """Close connections. Calling it twice is harmless."""

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 _OK = 200
 _PEEK_SECONDS = 3.0
 _NO_KEY = 401
+_NO_METRICS = frozenset({"litellm", "ollama", "lm-studio"})
+_FIXED = 16
+"""Requests at once where nobody says how many and the run is not to find it out."""
 _ABSENT = frozenset({404, 405, 501})
 
 
@@ -89,6 +92,8 @@ async def _http_link(
     from synthnb.providers.transport import HttpTransport
 
     concurrency = limits.max_concurrency or slots or provider.concurrency
+    if not (limits.adaptive or limits.max_concurrency or slots):
+        concurrency = min(concurrency, _FIXED)
     headers, redactor = _headers(provider, base_url)
     make = partial(
         HttpTransport,
@@ -154,6 +159,8 @@ def client_for(
         redactor=link.redactor,
         concurrency=link.concurrency,
         key_state=provider.key_state,
+        # LiteLLM and hosted APIs keep theirs behind a key, and mean other things by it.
+        has_metrics=link.base_url.startswith("http:") and kind not in _NO_METRICS,
         known_models=tuple(entry.id for entry in listed),
     )
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from synthnb.providers.protocol import ChatClient
     from synthnb.providers.report import CheckReport, Step
 
-_DEFAULT_CONCURRENCY = 16
+_DEFAULT_CONCURRENCY = 256
+"""A ceiling, not a wish: a run finds below it what the server takes."""
 _FIELDS = ("base_url", "model", "origins", "notes", "_concurrency", "_headers", "_key")
 
 
@@ -70,7 +71,7 @@ class Provider:
             model: the model's id, where the server has several.
             api_key: the key, ``"env:NAME"``, or a function that returns it. A server
                 without a key needs none.
-            concurrency: requests at once for runs that name no number.
+            concurrency: the most requests at once for runs that name no number.
             headers: extra headers; values of names such as ``x-api-key`` are treated as
                 keys.
 
@@ -161,7 +162,7 @@ class Provider:
 
     @property
     def concurrency(self) -> int:
-        """Requests at once for runs that name no number."""
+        """The most requests at once for runs that name no number."""
         if self._concurrency is not None:
             return self._concurrency
         known = preset_at(self.base_url) if self.base_url else None

@@ -107,3 +107,32 @@ async def test_a_server_that_comes_back_is_found_by_its_health(echo):
     assert len(df) == 300
     # What was in flight when it died is asked again, and nothing else.
     assert server.stats.requests <= 300 + 16 + (asked - 50)
+
+
+async def test_a_gateway_without_its_server_is_not_up(echo):
+    from synthnb.testing.wire import Reply
+
+    class Gateway(FaultServer):
+        gone = True
+
+        def _plain(self, route, request):
+            return Reply(502) if self.gone else super()._plain(route, request)
+
+    async with Gateway() as server:
+        client = await Provider(server.base_url, "fault-model").connect()
+        assert not await client.is_up()
+        server.gone = False
+        assert await client.is_up()
+        await client.aclose()
+    assert not await (await _unreachable(server)).is_up()
+
+
+async def _unreachable(server):
+    from synthnb.providers.client import HttpChatClient
+    from synthnb.providers.connecting import client_for, open_link
+
+    provider = Provider(server.base_url, "fault-model")
+    link = await open_link(provider, Limits())
+    client = client_for(provider, link, "fault-model", (), "")
+    assert isinstance(client, HttpChatClient)
+    return client

@@ -118,7 +118,7 @@ def test_the_repr_shows_status_only():
 def test_concurrency_comes_from_the_argument_then_the_place():
     assert Provider("http://h:1", concurrency=3).concurrency == 3
     assert Provider("http://127.0.0.1:11434").concurrency == 4
-    assert Provider("http://h:1").concurrency == 16
+    assert Provider("http://h:1").concurrency == 256
     assert Provider.preset("vllm").concurrency == 64
     with pytest.raises(ConfigError, match="at least 1"):
         Provider("http://h:1", concurrency=0)
@@ -161,7 +161,7 @@ async def test_the_only_model_is_taken():
         client = await Provider(raw.url).connect()
         assert isinstance(client, ChatClient)
         assert (client.model, client.endpoint) == ("qwen", f"{raw.url}/v1")
-        assert client.default_concurrency == 16
+        assert client.default_concurrency == 256
         await client.aclose()
         await client.aclose()
         assert [s.path for s in raw.seen] == ["/v1/models"]
