@@ -34,10 +34,12 @@ if TYPE_CHECKING:
     from synthnb.engine.run import Run as Run
     from synthnb.export import export as export
     from synthnb.local import Provider as Provider
+    from synthnb.pipeline import estimate as estimate
     from synthnb.pipeline import generate as generate
     from synthnb.pipeline import preview as preview
     from synthnb.pipeline import rate as rate
     from synthnb.pipeline import read as read
+    from synthnb.providers.prices import Price as Price
     from synthnb.recipes import QA as QA
     from synthnb.recipes import Judge as Judge
     from synthnb.recipes import Prompt as Prompt
@@ -57,6 +59,7 @@ _HOME = {
     "Check": "synthnb.curation",
     "Judge": "synthnb.recipes",
     "Limits": "synthnb.config",
+    "Price": "synthnb.providers.prices",
     "Prompt": "synthnb.recipes",
     "Provider": "synthnb.local",
     "ProviderPicker": "synthnb.widgets.picker",
@@ -69,6 +72,7 @@ _HOME = {
     "decisions": "synthnb.reviewing",
     "deduplicate": "synthnb.curation",
     "errors": "",
+    "estimate": "synthnb.pipeline",
     "export": "synthnb.export",
     "generate": "synthnb.pipeline",
     "keep": "synthnb.curation",
@@ -89,6 +93,7 @@ __all__ = [
     "Check",
     "Judge",
     "Limits",
+    "Price",
     "Prompt",
     "Provider",
     "ProviderPicker",
@@ -101,6 +106,7 @@ __all__ = [
     "decisions",
     "deduplicate",
     "errors",
+    "estimate",
     "export",
     "generate",
     "keep",

@@ -7,38 +7,39 @@ could not reach by calling the parts.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence, Sized
-from difflib import get_close_matches
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from synthnb.arguments import (
+    check_arguments,
+    checked_rows,
+    price_for,
+    spread,
+    suited_to,
+)
 from synthnb.config import Limits
 from synthnb.engine.jobs import iterate_jobs
 from synthnb.engine.preview import Previews, preview_rows
-from synthnb.engine.replay import next_request
 from synthnb.engine.run import OpenClient, Run, lend, own
-from synthnb.errors import ConfigError, FrameError, StoreLockedError, SynthnbError
+from synthnb.errors import ConfigError, StoreLockedError
 from synthnb.fingerprint import content_hash
-from synthnb.frames import columns_of, rows_of
 from synthnb.providers.protocol import ChatClient
 from synthnb.recipes.base import Recipe
-from synthnb.records import Row
 from synthnb.store import RunStore
 from synthnb.store.files import runs_home, slug
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from synthnb.engine.estimate import Estimate
     from synthnb.providers.provider import Provider
     from synthnb.recipes.judge import Judge
 
 ReadProgress: TypeAlias = Callable[[int, int, str], None]
 """Told (files done, files in all, name of the last)."""
-
-_PEEK = 3
-_MAX_SAMPLES = 100_000
 
 
 def read(
@@ -131,9 +132,9 @@ def generate(
         ConnectError: nothing listens at a provider on this machine.
         StoreError: the folder cannot be used, or another process uses it.
     """
-    _check_arguments(recipe, provider, limits, samples)
+    check_arguments(recipe, provider, limits, samples)
     limits = limits or Limits()
-    recipe = _suited(recipe, provider)
+    recipe = suited_to(recipe, provider)
     target = _target(recipe, provider, name, folder)
     description = _description(recipe, provider, limits, samples)
     # Not the endpoint: an embedded model's is known only once it works.
@@ -142,7 +143,7 @@ def generate(
     # Before the rows are looked at: an iterator's first rows belong to the live run.
     if (live := _attach(target, call)) is not None:
         return live
-    checked, total = _checked_rows(recipe, rows)
+    checked, total = checked_rows(recipe, rows)
     preflight = getattr(provider, "preflight", None)
     if preflight is not None:
         preflight()
@@ -157,6 +158,7 @@ def generate(
         limits=limits,
         model=provider.model,
         is_local=getattr(provider, "is_local", False),
+        price=price_for(provider, limits),
     )
     run.start(description)
     _remember(target, run, call)
@@ -183,11 +185,68 @@ async def preview(
         msg = f"n is {n}; a preview needs at least one row"
         raise ConfigError(msg, hint="Give the number of rows to try, e.g. n=3.")
     limits = limits or Limits()
-    _check_arguments(recipe, provider, limits)
-    recipe = _suited(recipe, provider)
-    checked, _ = _checked_rows(recipe, rows)
+    check_arguments(recipe, provider, limits)
+    recipe = suited_to(recipe, provider)
+    checked, _ = checked_rows(recipe, rows)
     async with client_opener(provider, limits)() as client:
         return await preview_rows(recipe, list(islice(checked, n)), client)
+
+
+async def estimate(
+    recipe: Recipe,
+    rows: Any,
+    provider: Provider | ChatClient,
+    *,
+    name: str | None = None,
+    samples: int = 1,
+    limits: Limits | None = None,
+    sample: int = 20,
+    folder: str | Path | None = None,
+) -> Estimate:
+    """Say what ``generate`` with the same arguments would take; nothing is generated.
+
+    Prompts are counted by the server's own tokenizer where it has one, on rows spread
+    over all; answers and time are expected from those that the run has already, e.g. of
+    its first rows. What is no count is marked with "≈".
+
+    Args:
+        recipe: as for ``generate``, as are those below that are not explained.
+        rows: a DataFrame or a list; an iterator could be read but once.
+        provider: where the model is.
+        name: the run whose earlier answers tell of the rest.
+        samples: answers wanted for each row.
+        limits: whose concurrency the time is reckoned with.
+        sample: how many rows are looked at.
+        folder: where the run lives.
+
+    Raises:
+        FrameError, TemplateError: as ``generate``.
+        ProviderError: the model cannot be reached.
+    """
+    from synthnb.documents.tokens import estimate_tokens
+    from synthnb.engine.estimate import Pace, estimate_run
+
+    limits = limits or Limits()
+    check_arguments(recipe, provider, limits, samples)
+    recipe = suited_to(recipe, provider)
+    some, total = spread(rows, sample)
+    checked, _ = checked_rows(recipe, some)
+    pace = RunStore(_target(recipe, provider, name, folder)).pace()
+    async with client_opener(provider, limits)() as client:
+        return await estimate_run(
+            recipe,
+            list(islice(checked, sample)),
+            total * samples,
+            count=getattr(client, "count_tokens", _no_count),
+            guess=estimate_tokens,
+            price=getattr(provider, "known_price", None),
+            pace=None if pace is None else Pace(*pace),
+            concurrency=limits.max_concurrency or min(16, client.default_concurrency),
+        )
+
+
+async def _no_count(_: object) -> None:
+    return None
 
 
 async def rate(
@@ -256,84 +315,6 @@ def show_with(
 
 
 # before a run starts --------------------------------------------------------------------
-
-
-def _check_arguments(
-    recipe: Any, provider: Any, limits: Any = None, samples: Any = 1
-) -> None:
-    """Say which argument is of the wrong kind, before anything is made of it."""
-    order = "The order is generate(recipe, rows, provider), e.g. generate(sn.QA(), …)."
-    if isinstance(recipe, type) or not isinstance(recipe, Recipe):
-        what = recipe if isinstance(recipe, type) else type(recipe)
-        raise ConfigError(f"{what.__name__} is no recipe", hint=order)
-    if isinstance(provider, type) or not (
-        isinstance(provider, ChatClient) or hasattr(provider, "connect")
-    ):
-        msg = f"{type(provider).__name__} is no provider"
-        hint = "Make one: sn.Provider('http://localhost:8000/v1'), or Provider.local()."
-        raise ConfigError(msg, hint=hint)
-    if limits is not None and not isinstance(limits, Limits):
-        msg = f"limits is a {type(limits).__name__}"
-        raise ConfigError(msg, hint="Write limits=sn.Limits(max_concurrency=8).")
-    if type(samples) is not int or not 1 <= samples <= _MAX_SAMPLES:
-        msg = f"samples is {samples!r}; it must be between 1 and {_MAX_SAMPLES:,}"
-        raise ConfigError(msg, hint="Give the number of answers wanted for each row.")
-
-
-def _checked_rows(recipe: Recipe, rows: Any) -> tuple[Iterator[Row], int | None]:
-    """Return the rows, proven usable as far as can be without reading them all."""
-    columns = columns_of(rows)
-    iterator = rows_of(rows)
-    first = list(islice(iterator, _PEEK))
-    if columns is None and first:
-        columns = tuple(first[0])
-    if columns:
-        _check_columns(recipe, columns)
-    _check_requests(recipe, first)
-    total = len(rows) if isinstance(rows, Sized) else None
-    return chain(first, iterator), total
-
-
-def _suited(recipe: Recipe, provider: Provider | ChatClient) -> Recipe:
-    """Let a recipe that has forms for small and for other models take its form."""
-    suited = getattr(recipe, "suited", None)
-    if suited is None:
-        return recipe
-    settled: Recipe = suited(small=getattr(provider, "is_local", False))
-    return settled
-
-
-def _check_columns(recipe: Recipe, columns: Sequence[str]) -> None:
-    missing = [name for name in recipe.needs if name not in columns]
-    if not missing:
-        return
-    close = [m for name in missing for m in get_close_matches(name, columns, 1)]
-    msg = (
-        f"the recipe {recipe.step!r} reads {', '.join(map(repr, missing))}, which the "
-        f"rows do not have; they have {', '.join(columns)}"
-    )
-    hint = f"Did you mean {close[0]!r}? " if close else ""
-    raise FrameError(msg, hint=hint + "Rename the column or change the recipe.")
-
-
-def _check_requests(recipe: Recipe, first: Sequence[Row]) -> None:
-    """Raise here, in the cell, what a recipe would raise for each row later."""
-    raised: list[Exception] = []
-    for row in first:
-        try:
-            next_request(recipe, row, (), 0)
-        except SynthnbError:
-            raise
-        except Exception as error:  # noqa: BLE001 - user code
-            raised.append(error)
-    if raised and len(raised) == len(first):
-        cause = raised[0]
-        msg = (
-            f"the recipe {recipe.step!r} raised {type(cause).__name__} for the first "
-            f"rows: {cause}"
-        )
-        hint = "Mend its request(); nothing was sent."
-        raise ConfigError(msg, hint=hint) from cause
 
 
 def _identity(recipe: Recipe, provider: Provider | ChatClient) -> str:

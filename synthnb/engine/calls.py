@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from synthnb.config import Limits
 from synthnb.engine.adaptive import AdaptiveLimit
+from synthnb.engine.allowance import Allowance
 from synthnb.engine.breaker import Breaker
 from synthnb.engine.events import Answered, Event, Failed, Held, Retried
 from synthnb.engine.gate import Gate
@@ -34,6 +35,7 @@ _LARGE = 200_000
 
 
 _NO_ROOM_SECONDS = 0.1
+_LOOK_AGAIN = 0.05
 
 
 class Outcome(NamedTuple):
@@ -58,6 +60,8 @@ class Caller:
         limits: Limits,
         breaker: Breaker,
         slots: Slots,
+        allowance: Allowance,
+        stop: Callable[[str], None],
         emit: Callable[[Event], None],
     ) -> None:
         """Take the parts of one run."""
@@ -71,6 +75,8 @@ class Caller:
         self._emit = emit
         self._breaker = breaker
         self._slots = slots
+        self._allowance = allowance
+        self._stop = stop
         self._refuses_all = False
 
     async def call(
@@ -84,7 +90,7 @@ class Caller:
         """
         failures, delay = 0, 0.0
         while True:
-            await self._admit(delay)
+            await self._admit(request, delay)
             started, began = now(), time.perf_counter()
             try:
                 completion = await self._attempt(slot, request, started, began)
@@ -106,23 +112,38 @@ class Caller:
                 self._save(slot, started, seconds, completion, parsed)
                 return Outcome(parsed, final=False)
 
-    async def _admit(self, delay: float) -> None:
-        """Wait for the gate and for room; a request then counts as in flight.
+    async def _admit(self, request: Request, delay: float) -> None:
+        """Wait until it is allowed and there is room; it then counts as in flight.
 
         Raises:
             StopDispatchError: the run was stopped meanwhile.
         """
         gate, slots = self._gate, self._slots
+        allowance = self._allowance
+        if not allowance.is_free:
+            delay = max(delay, allowance.wait(request))
         while True:
             if delay or not gate.is_open:
                 await gate.wait(delay)
                 delay = 0.0
             await slots.enter()
             if gate.is_open:
-                return
+                if allowance.is_free or self._may_send():
+                    return
+                delay = _LOOK_AGAIN
             # It was shut while this one waited for room.
             slots.limit.dropped()
             slots.left()
+
+    def _may_send(self) -> bool:
+        """Look at the budgets; one that is used up ends the run in good order."""
+        if (why := self._allowance.reached()) is not None:
+            self._stop(why)
+            return False
+        if self._allowance.must_wait():
+            return False
+        self._allowance.sent()
+        return True
 
     async def _unconnected(self, slot: SlotRow, error: ConnectError) -> float:
         """Nobody answers: no row is at fault, so none loses an attempt."""
@@ -141,7 +162,7 @@ class Caller:
     ) -> Completion:
         """Send once. A failed attempt is written down here, a good one by ``_save``."""
         self._progress.sent()
-        limit = self._slots.limit
+        limit, completion = self._slots.limit, None
         try:
             completion = _checked(await self.client.complete(request))
         except ProviderError as error:
@@ -163,6 +184,8 @@ class Caller:
             limit.answered()
             return completion
         finally:
+            if not self._allowance.is_free:
+                self._allowance.ended(request, completion)
             self._progress.in_flight -= 1
             self._progress.limit = limit.limit
             self._slots.left()

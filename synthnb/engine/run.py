@@ -18,11 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from synthnb.config import Limits
-from synthnb.engine import gauges, troubles
-from synthnb.engine.adaptive import AdaptiveLimit
+from synthnb.engine import troubles
 from synthnb.engine.background import loop_in_thread
-from synthnb.engine.breaker import Breaker
-from synthnb.engine.calls import Caller
 from synthnb.engine.events import Event, Noted, StateChanged
 from synthnb.engine.filling import Filler
 from synthnb.engine.gate import Gate
@@ -30,10 +27,10 @@ from synthnb.engine.jobs import Job
 from synthnb.engine.nesting import wait_nested
 from synthnb.engine.progress import Progress, State
 from synthnb.engine.replay import count_interrupted, replay
-from synthnb.engine.scheduler import Scheduler
-from synthnb.engine.slots import Slots
+from synthnb.engine.session import Hooks, Session
 from synthnb.engine.usage import RunUsage
 from synthnb.errors import RunError, StoreError, SynthnbError
+from synthnb.providers.prices import Price
 from synthnb.providers.protocol import ChatClient
 from synthnb.recipes.base import Recipe
 from synthnb.store import RunStore
@@ -57,6 +54,7 @@ class Run:
         name: the run's name, which is its folder's name.
         model: the model's id; ``None`` until the server has named its only one.
         is_local: whether this process launched the model, so that calls cost nothing.
+        price: of the model, where one is known.
         progress: live counters.
     """
 
@@ -72,12 +70,14 @@ class Run:
         limits: Limits,
         model: str | None = None,
         is_local: bool = False,
+        price: Price | None = None,
     ) -> None:
         """Take the parts; ``start`` begins."""
         self.name = name
         self.recipe = recipe
         self.model = model
         self.is_local = is_local
+        self.price = price
         self.progress = Progress(wanted=wanted)
         self._jobs = jobs
         self._store = store
@@ -182,55 +182,19 @@ class Run:
         async with self._open_client() as client:
             self._set_state(State.RUNNING)
             self._show_gate()
-            store, gate, progress = self._store, self._gate, self.progress
-            breaker = Breaker(
-                client,
-                gate,
-                self._limits,
-                on_change=self._show_gate,
-                emit=self._emit,
-            )
-            width = self._limits.max_concurrency or client.default_concurrency
-            limit = AdaptiveLimit(width, adaptive=self._limits.adaptive)
-            caller = Caller(
+            session = Session(
                 recipe=self.recipe,
+                jobs=self._jobs,
                 client=client,
-                store=store,
-                gate=gate,
-                progress=progress,
+                store=self._store,
+                gate=self._gate,
+                progress=self.progress,
                 limits=self._limits,
-                breaker=breaker,
-                slots=Slots(limit),
-                emit=self._emit,
+                price=self.price,
+                hooks=Hooks(self._emit, self._show_gate, self._end_at),
             )
-            filler = self._filler = Filler(self.recipe, caller, store, progress)
-            progress.limit, self.model = limit.limit, client.model
-            step = self.recipe.step
-            scheduler = Scheduler(
-                self._jobs, filler, store, gate, step=step, width=width
-            )
-            async with self._gauging(client, limit):
-                await scheduler.run()
-
-    @contextlib.asynccontextmanager
-    async def _gauging(
-        self, client: ChatClient, limit: AdaptiveLimit
-    ) -> AsyncIterator[None]:
-        """Let the server's own gauges guide the limit, where there are some."""
-        metrics = getattr(client, "metrics", None)
-        if metrics is None or not limit.adaptive:
-            yield
-            return
-        watcher = asyncio.create_task(
-            gauges.watch(
-                metrics, lambda g: limit.gauges(waiting=g.waiting, cache=g.cache)
-            )
-        )
-        try:
-            yield
-        finally:
-            watcher.cancel()
-            await asyncio.wait([watcher])
+            self._filler, self.model = session.filler, client.model
+            await session.run()
 
     async def _tick(self) -> None:
         # An interrupt of a cell that awaits takes effect when its loop next wakes; this
@@ -275,6 +239,14 @@ class Run:
     def _resume(self) -> None:
         self._gate.resume()
         self._show_gate()
+
+    def _end_at(self, why: str) -> None:
+        """Stop in good order because of a limit that a person has set."""
+        if not self._gate.stopped:
+            self.progress.note = why
+            self._emit(Noted(why))
+            self._gate.stop()
+            self._set_state(State.STOPPING)
 
     def _show_gate(self) -> None:
         """Say what keeps the run from sending, where something does."""
@@ -401,7 +373,7 @@ class Run:
     @property
     def usage(self) -> RunUsage:
         """What this call used, and what the whole run has ever used."""
-        return RunUsage.of(self.progress, self._store)
+        return RunUsage.of(self.progress, self._store, self.price)
 
     @property
     def error(self) -> BaseException | None:

@@ -36,6 +36,14 @@ class Transport(Protocol):
         """
         ...
 
+    async def post_to(self, url: str, body: bytes) -> Answer:
+        """POST a JSON body to a whole URL on the same origin, in a few seconds.
+
+        Raises:
+            ProviderError: no whole answer came back.
+        """
+        ...
+
     async def get(self, url: str, *, timeout_seconds: float | None = None) -> Answer:
         """GET a whole URL on the same origin, with its own total time-out.
 

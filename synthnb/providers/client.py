@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from synthnb.errors import ProviderError, ServerError
 from synthnb.providers.answers import Transport
 from synthnb.providers.completions import decode
@@ -9,9 +11,10 @@ from synthnb.providers.dialect import Dialect
 from synthnb.providers.error_bodies import read_failure
 from synthnb.providers.failures import error_for
 from synthnb.providers.redaction import Redactor
+from synthnb.providers.tokenize import count_tokens
 from synthnb.providers.urls import root_of
 from synthnb.providers.wire import encode
-from synthnb.records import Completion, Request
+from synthnb.records import Completion, Message, Request
 
 _OK = 200
 _NOT_YET = frozenset({502, 503, 504})
@@ -105,6 +108,16 @@ class HttpChatClient:
                 )
             form = following
         raise ServerError("the server refused every form of the request")
+
+    async def count_tokens(self, messages: Sequence[Message]) -> int | None:
+        """Return a chat's prompt tokens by the server's own tokenizer.
+
+        ``None`` where it has none; a hosted API is not asked.
+        """
+        if not self._endpoint.startswith("http:"):
+            return None
+        root = root_of(self._endpoint)
+        return await count_tokens(self._transport, root, self._model, messages)
 
     async def is_up(self) -> bool:
         """Tell whether somebody answers there who is not still loading; costs nothing.

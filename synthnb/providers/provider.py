@@ -12,6 +12,7 @@ from synthnb.providers.local import Launcher, make_launcher
 from synthnb.providers.origins import settle
 from synthnb.providers.preflight import nothing_listens, refused
 from synthnb.providers.presets import preset_at, preset_named
+from synthnb.providers.prices import Price, price_of
 from synthnb.providers.secrets import Key, KeySource
 from synthnb.providers.urls import normalise
 
@@ -24,7 +25,16 @@ if TYPE_CHECKING:
 
 _DEFAULT_CONCURRENCY = 256
 """A ceiling, not a wish: a run finds below it what the server takes."""
-_FIELDS = ("base_url", "model", "origins", "notes", "_concurrency", "_headers", "_key")
+_FIELDS = (
+    "base_url",
+    "model",
+    "origins",
+    "notes",
+    "price",
+    "_concurrency",
+    "_headers",
+    "_key",
+)
 
 
 class Provider:
@@ -41,6 +51,7 @@ class Provider:
         origins: ``base_url``, ``model``, ``api_key`` → "argument", "environment
             SYNTHNB_MODEL", "preset openai", "default".
         notes: what was changed in the URL.
+        price: what the caller gave; see ``known_price``.
     """
 
     __slots__ = (*_FIELDS, "_local", "_sdk")
@@ -49,6 +60,7 @@ class Provider:
     model: str | None
     origins: Mapping[str, str]
     notes: tuple[str, ...]
+    price: Price | None
     _key: Key
     _headers: ExtraHeaders
     _concurrency: int | None
@@ -63,6 +75,7 @@ class Provider:
         *,
         concurrency: int | None = None,
         headers: Mapping[str, KeySource] | None = None,
+        price: Price | None = None,
     ) -> None:
         """Check and keep the values; nothing is sent.
 
@@ -74,6 +87,7 @@ class Provider:
             concurrency: the most requests at once for runs that name no number.
             headers: extra headers; values of names such as ``x-api-key`` are treated as
                 keys.
+            price: of the model, where the built-in table of list prices has none.
 
         Raises:
             ConfigError: no URL at all, or a value that cannot work.
@@ -84,6 +98,7 @@ class Provider:
             "model": settled.model,
             "origins": MappingProxyType(settled.origins),
             "notes": settled.notes,
+            "price": price,
             "_key": settled.key,
             "_headers": ExtraHeaders(headers),
             "_concurrency": _checked(concurrency),
@@ -167,6 +182,11 @@ class Provider:
             return self._concurrency
         known = preset_at(self.base_url) if self.base_url else None
         return known.concurrency if known else _DEFAULT_CONCURRENCY
+
+    @property
+    def known_price(self) -> Price | None:
+        """The price that was given, else the list price of a hosted model."""
+        return self.price or price_of(self.model, self.base_url)
 
     @property
     def is_local(self) -> bool:

@@ -58,6 +58,14 @@ class SdkTransport:
         wait = min(limits.first_byte_timeout, limits.total_timeout)
         return await self._send(send, wait)
 
+    async def post_to(self, url: str, body: bytes) -> Answer:
+        """POST a JSON body to a whole URL.
+
+        Raises:
+            ProviderError: as our own transport.
+        """
+        return await self.post(url, body)
+
     async def get(self, url: str, *, timeout_seconds: float | None = None) -> Answer:
         """GET a whole URL on the same origin.
 

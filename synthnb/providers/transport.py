@@ -34,6 +34,8 @@ from synthnb.providers.redaction import Redactor
 from synthnb.providers.urls import host_of
 from synthnb.providers.watch import CallLateError, CallWatch
 
+_QUICK = 10.0
+"""Seconds for what is no chat."""
 _SPARE = 8
 """Connections beyond those of the run: for the list of models, health, metrics."""
 
@@ -99,6 +101,15 @@ class HttpTransport:
         return await self._send(
             head, body, limits.first_byte_timeout, limits.total_timeout
         )
+
+    async def post_to(self, url: str, body: bytes) -> Answer:
+        """POST a JSON body to a whole URL on the same origin.
+
+        Raises:
+            ProviderError: as ``post``.
+        """
+        head = self._headers.head("POST", self._prefix + (urlsplit(url).path or "/"))
+        return await self._send(head, body, _QUICK, _QUICK)
 
     async def get(self, url: str, *, timeout_seconds: float | None = None) -> Answer:
         """GET a whole URL on the same origin.

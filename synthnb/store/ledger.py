@@ -249,6 +249,18 @@ class RunStore:
         with self._reading() as db:
             return {key: json.loads(data) for key, data in db.execute(query, row_ids)}
 
+    def pace(self) -> tuple[int, float, float] | None:
+        """Return (answers, mean answer tokens, mean seconds); ``None`` before any."""
+        query = (
+            "SELECT count(*), avg(completion_tokens), avg(seconds) FROM attempt"
+            " WHERE completion_tokens IS NOT NULL"
+        )
+        if not self.path.exists():
+            return None
+        with self._reading() as db:
+            answers, tokens, seconds = db.execute(query).fetchone()
+        return (answers, tokens, seconds) if answers else None
+
     def cost(self) -> tuple[int, int, int]:
         """Return (calls, prompt tokens, completion tokens) of all attempts ever made."""
         query = (

@@ -35,7 +35,10 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     # tier 2, orchestration
     "engine": (*VALUES, "recipes", "frames", "providers", "store"),
     "local": (*VALUES, "providers", "runtimes"),
-    "pipeline": (*VALUES, *ADAPTERS, "recipes", "curation", "frames", "engine", "local"),
+    "arguments": (*VALUES, "providers", "recipes", "frames", "engine"),
+    "pipeline": (
+        *VALUES, *ADAPTERS, "recipes", "curation", "frames", "engine", "local", "arguments",
+    ),
     "reviewing": (*VALUES, "store", "curation", "frames"),
     "scan": ("errors",),
     # tier 3, faces: never each other
@@ -58,6 +61,7 @@ OWNERS = {
     "IPython": "widgets/",
     "ipywidgets": "widgets/",
     "anywidget": "widgets/",
+    "genai_prices": "providers/prices.py",
     "httptools": "providers/http_connection.py",
     "sqlite3": "store/",
     "xllamacpp": "runtimes/",
