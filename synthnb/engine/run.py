@@ -21,6 +21,7 @@ from synthnb.config import Limits
 from synthnb.engine import troubles
 from synthnb.engine.background import loop_in_thread
 from synthnb.engine.events import Event, Noted, StateChanged
+from synthnb.engine.explain import Explanation, explain
 from synthnb.engine.filling import Filler
 from synthnb.engine.gate import Gate
 from synthnb.engine.jobs import Job
@@ -405,6 +406,17 @@ class Run:
         """Return the raw text of every answer that a row got, oldest first."""
         known = self._store.known(self.recipe.step, [row_id])
         return [r.text for _, results in known.values() for r in results.values()]
+
+    def explain(self, key: str) -> Explanation:
+        """Tell what happened to one record or row: each attempt, in words.
+
+        Args:
+            key: a ``record_id`` or a ``row_id``.
+
+        Raises:
+            RunError: there is no such record or row.
+        """
+        return explain(self.recipe, self._store, key)
 
     def __repr__(self) -> str:
         """Return name and progress as one line."""

@@ -25,6 +25,11 @@ _NEXT_STEP = {
 }
 
 
+def next_step(status: Status) -> str:
+    """Return what a person can do about a status."""
+    return _NEXT_STEP.get(status, "")
+
+
 @dataclass(frozen=True, slots=True)
 class Trouble:
     """Failed rows of one status."""

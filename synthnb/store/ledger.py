@@ -81,7 +81,7 @@ class RunStore:
         self.put_meta("generation", str(self.generation))
 
     def _take_up(self) -> None:
-        with self._reading() as db:
+        with self.reading() as db:
             highest = db.execute("SELECT coalesce(max(id), 0) FROM slot").fetchone()[0]
         self.fresh = highest == 0
         self._next_id = highest + 1
@@ -192,7 +192,7 @@ class RunStore:
 
     def last_generation(self) -> int:
         """Return the number of the last ``generate`` call on this ledger, from 1."""
-        with self._reading() as db:
+        with self.reading() as db:
             query = "SELECT value FROM meta WHERE key = 'generation'"
             found = db.execute(query).fetchone()
         return int(found[0]) if found else 0
@@ -206,7 +206,7 @@ class RunStore:
             (row_id, sample_index, round) → (slot id, results by request key).
         """
         marks = ",".join("?" * len(row_ids))
-        with self._reading() as db:
+        with self.reading() as db:
             slots = db.execute(
                 schema.KNOWN_SLOTS.format(marks=marks), (step, *row_ids)
             ).fetchall()
@@ -237,7 +237,7 @@ class RunStore:
             only = f" AND s.row_id IN ({','.join('?' * len(ids))})"
         query = schema.GENERATION_SLOTS.format(only=only)
         wanted = self.last_generation() if generation is None else generation
-        with self._reading() as db:
+        with self.reading() as db:
             for row in db.execute(query, (wanted, step, *ids)):
                 result = StoredResult(*row[9:]) if row[9] is not None else None
                 yield StoredSlot._make((*row[:6], result, *row[6:9]))
@@ -246,7 +246,7 @@ class RunStore:
         """Return the input rows with these ids."""
         marks = ",".join("?" * len(row_ids))
         query = f"SELECT row_id, data FROM input WHERE row_id IN ({marks})"  # noqa: S608 - only question marks are put in
-        with self._reading() as db:
+        with self.reading() as db:
             return {key: json.loads(data) for key, data in db.execute(query, row_ids)}
 
     def pace(self) -> tuple[int, float, float] | None:
@@ -257,7 +257,7 @@ class RunStore:
         )
         if not self.path.exists():
             return None
-        with self._reading() as db:
+        with self.reading() as db:
             answers, tokens, seconds = db.execute(query).fetchone()
         return (answers, tokens, seconds) if answers else None
 
@@ -267,11 +267,12 @@ class RunStore:
             "SELECT count(*), coalesce(sum(prompt_tokens), 0),"
             " coalesce(sum(completion_tokens), 0) FROM attempt WHERE endpoint <> ''"
         )
-        with self._reading() as db:
+        with self.reading() as db:
             calls, prompt, completion = db.execute(query).fetchone()
         return calls, prompt, completion
 
-    def _reading(self) -> _Reading:
+    def reading(self) -> _Reading:
+        """Return a read-only connection for the length of a ``with`` block."""
         return _Reading(self.path)
 
 
