@@ -21,9 +21,10 @@ from synthnb.arguments import (
     suited_to,
 )
 from synthnb.config import Limits
+from synthnb.engine.clients import OpenClient, lend, own
 from synthnb.engine.jobs import iterate_jobs
 from synthnb.engine.preview import Previews, preview_rows
-from synthnb.engine.run import OpenClient, Run, lend, own
+from synthnb.engine.run import Run
 from synthnb.errors import ConfigError, StoreLockedError
 from synthnb.fingerprint import content_hash
 from synthnb.providers.protocol import ChatClient

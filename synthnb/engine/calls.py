@@ -19,6 +19,7 @@ from synthnb.engine.replay import FINAL_REFUSAL, read_answer, stored_form
 from synthnb.engine.retry import next_wait
 from synthnb.engine.slots import Slots
 from synthnb.engine.stamps import now
+from synthnb.engine.tracing import Tracing
 from synthnb.errors import (
     ConnectError,
     ProviderError,
@@ -62,7 +63,9 @@ class Caller:
         slots: Slots,
         allowance: Allowance,
         stop: Callable[[str], None],
+        tracing: Tracing | None,
         emit: Callable[[Event], None],
+        is_heard: Callable[[], bool],
     ) -> None:
         """Take the parts of one run."""
         self.client = client
@@ -72,7 +75,9 @@ class Caller:
         self._gate = gate
         self._progress = progress
         self._limits = limits
+        self._tracing = tracing
         self._emit = emit
+        self._is_heard = is_heard
         self._breaker = breaker
         self._slots = slots
         self._allowance = allowance
@@ -109,7 +114,14 @@ class Caller:
             else:
                 seconds = time.perf_counter() - began
                 parsed = await self._parse(row, completion, earlier)
-                self._save(slot, started, seconds, completion, parsed)
+                self._save(
+                    slot,
+                    completion,
+                    parsed,
+                    started=started,
+                    seconds=seconds,
+                    attempt=failures + 1,
+                )
                 return Outcome(parsed, final=False)
 
     async def _admit(self, request: Request, delay: float) -> None:
@@ -164,7 +176,7 @@ class Caller:
         self._progress.sent()
         limit, completion = self._slots.limit, None
         try:
-            completion = _checked(await self.client.complete(request))
+            completion = _checked(await self._complete(request, slot.row_id))
         except ProviderError as error:
             self._tell(limit, error)
             self._put_failed(slot, started, began, error.status, error)
@@ -189,6 +201,18 @@ class Caller:
             self._progress.in_flight -= 1
             self._progress.limit = limit.limit
             self._slots.left()
+
+    async def _complete(self, request: Request, row_id: str) -> Completion:
+        if self._tracing is None:
+            return await self.client.complete(request)
+        span = self._tracing.attempt(request, row_id)
+        try:
+            completion = await self.client.complete(request)
+        except BaseException as error:
+            span.failed(error)
+            raise
+        span.answered(completion)
+        return completion
 
     def _tell(self, limit: AdaptiveLimit, error: ProviderError) -> None:
         """Tell the limit what a failure says about the load."""
@@ -265,10 +289,12 @@ class Caller:
     def _save(
         self,
         slot: SlotRow,
-        started: str,
-        seconds: float,
         completion: Completion,
         parsed: Parsed,
+        *,
+        started: str,
+        seconds: float,
+        attempt: int,
     ) -> None:
         # Built where it is written: off the loop.
         rows = partial(
@@ -281,7 +307,18 @@ class Caller:
             endpoint=self._endpoint,
         )
         self._store.put_answer(rows, ticket=1)
-        self._emit(Answered(slot.row_id, parsed))
+        if self._is_heard():
+            self._emit(
+                Answered(
+                    slot.row_id,
+                    parsed,
+                    attempt,
+                    seconds,
+                    completion.usage.prompt_tokens,
+                    completion.usage.completion_tokens,
+                    completion.request_id,
+                )
+            )
 
 
 def _answer_rows(

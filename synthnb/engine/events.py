@@ -23,6 +23,14 @@ class Answered:
 
     row_id: str
     parsed: Parsed
+    attempt: int = 1
+    """How many calls it took, those that failed included."""
+    seconds: float = 0.0
+    """Of the last call."""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    request_id: str | None = None
+    """The server's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,4 +65,11 @@ class Noted:
     text: str
 
 
-Event: TypeAlias = StateChanged | Answered | Retried | Held | Failed | Noted
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A reader of ``run.events()`` was too slow: so many events are missing here."""
+
+    count: int
+
+
+Event: TypeAlias = StateChanged | Answered | Retried | Held | Failed | Noted | Dropped

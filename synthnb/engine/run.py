@@ -6,8 +6,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import (
-    AsyncIterator,
-    Awaitable,
     Callable,
     Generator,
     Iterator,
@@ -18,21 +16,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from synthnb.config import Limits
-from synthnb.engine import troubles
+from synthnb.engine import logs, troubles
 from synthnb.engine.background import loop_in_thread
+from synthnb.engine.clients import OpenClient
 from synthnb.engine.events import Event, Noted, StateChanged
 from synthnb.engine.explain import Explanation, explain
 from synthnb.engine.filling import Filler
 from synthnb.engine.gate import Gate
 from synthnb.engine.jobs import Job
+from synthnb.engine.logs import RunLog
 from synthnb.engine.nesting import wait_nested
 from synthnb.engine.progress import Progress, State
 from synthnb.engine.replay import count_interrupted, replay
 from synthnb.engine.session import Hooks, Session
+from synthnb.engine.stream import EventStream
 from synthnb.engine.usage import RunUsage
 from synthnb.errors import RunError, StoreError, SynthnbError
 from synthnb.providers.prices import Price
-from synthnb.providers.protocol import ChatClient
 from synthnb.recipes.base import Recipe
 from synthnb.store import RunStore
 
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 _TICK_SECONDS = 0.2
 _LEFT = "the run was stopped before this row was answered"
-
-OpenClient = Callable[[], contextlib.AbstractAsyncContextManager[ChatClient]]
 
 
 class Run:
@@ -88,6 +86,7 @@ class Run:
         self._error: BaseException | None = None
         self._gate = Gate()
         self._listeners: list[Callable[[Event], None]] = []
+        self._log = RunLog(name)
         self._filler: Filler | None = None
         self._worker: asyncio.Task[None] | None = None
         self._task: asyncio.Task[None] | None = None
@@ -192,7 +191,8 @@ class Run:
                 progress=self.progress,
                 limits=self._limits,
                 price=self.price,
-                hooks=Hooks(self._emit, self._show_gate, self._end_at),
+                name=self.name,
+                hooks=Hooks(self._emit, self._is_heard, self._show_gate, self._end_at),
             )
             self._filler, self.model = session.filler, client.model
             await session.run()
@@ -438,9 +438,15 @@ class Run:
         """Call ``callback`` once the run has ended; at once if it has."""
         self._finished.add_done_callback(lambda _: callback())
 
+    def events(self) -> EventStream:
+        """Return the events from now on, as an async iterator that ends with the run."""
+        return EventStream(self.subscribe, is_over=self._state.is_final)
+
+    def _is_heard(self) -> bool:
+        return bool(self._listeners) or logs.wants_every_answer()
+
     def _emit(self, event: Event) -> None:
-        if not self._listeners:
-            return
+        self._log(event)
         for listener in tuple(self._listeners):
             # A face that fails must not end the batch that it shows.
             with contextlib.suppress(Exception):
@@ -483,21 +489,3 @@ class Run:
         elif not loop.is_closed():
             with contextlib.suppress(RuntimeError):  # closed in this very moment
                 loop.call_soon_threadsafe(function)
-
-
-@contextlib.asynccontextmanager
-async def lend(client: ChatClient) -> AsyncIterator[ChatClient]:
-    """Use a client that belongs to somebody else; it is left open."""
-    yield client
-
-
-@contextlib.asynccontextmanager
-async def own(
-    connect: Callable[[], Awaitable[ChatClient]],
-) -> AsyncIterator[ChatClient]:
-    """Open a client for one run and close it at its end."""
-    client = await connect()
-    try:
-        yield client
-    finally:
-        await client.aclose()

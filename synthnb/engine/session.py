@@ -20,6 +20,7 @@ from synthnb.engine.jobs import Job
 from synthnb.engine.progress import Progress
 from synthnb.engine.scheduler import Scheduler
 from synthnb.engine.slots import Slots
+from synthnb.engine.tracing import Tracing
 from synthnb.providers.prices import Price
 from synthnb.providers.protocol import ChatClient
 from synthnb.recipes.base import Recipe
@@ -30,6 +31,8 @@ class Hooks(NamedTuple):
     """What the parts tell the run."""
 
     emit: Callable[[Event], None]
+    is_heard: Callable[[], bool]
+    """Whether somebody listens to each answer."""
     gate_changed: Callable[[], None]
     end_at: Callable[[str], None]
     """Ends the run in good order; takes the reason in words."""
@@ -54,12 +57,14 @@ class Session:
         progress: Progress,
         limits: Limits,
         price: Price | None,
+        name: str,
         hooks: Hooks,
     ) -> None:
         """Put the parts together; nothing starts before ``run``."""
         width = limits.max_concurrency or client.default_concurrency
         self.limit = AdaptiveLimit(width, adaptive=limits.adaptive)
         progress.limit = self.limit.limit
+        self.tracing = Tracing.of_run(name, client.model, client.endpoint)
         breaker = Breaker(
             client, gate, limits, on_change=hooks.gate_changed, emit=hooks.emit
         )
@@ -74,7 +79,9 @@ class Session:
             slots=Slots(self.limit),
             allowance=Allowance(limits, price),
             stop=hooks.end_at,
+            tracing=self.tracing,
             emit=hooks.emit,
+            is_heard=hooks.is_heard,
         )
         self.filler = Filler(recipe, caller, store, progress)
         self._scheduler = Scheduler(
@@ -84,8 +91,23 @@ class Session:
 
     async def run(self) -> None:
         """Fill all slots, or all that can be before a stop; see ``Scheduler.run``."""
-        async with self._gauging(), self._timing():
-            await self._scheduler.run()
+        with self._traced():
+            async with self._gauging(), self._timing():
+                await self._scheduler.run()
+
+    @contextlib.contextmanager
+    def _traced(self) -> Iterator[None]:
+        if self.tracing is None:
+            yield
+            return
+        error: BaseException | None = None
+        try:
+            yield
+        except BaseException as caught:
+            error = caught
+            raise
+        finally:
+            self.tracing.end(error)
 
     @contextlib.asynccontextmanager
     async def _gauging(self) -> AsyncIterator[None]:
