@@ -1,7 +1,8 @@
 """Servers that misbehave on order, for our tests and for yours.
 
 ``FaultServer`` is a scripted OpenAI-compatible HTTP/1.1 server on 127.0.0.1. It costs no
-model, answers about 2,000 requests a second, and goes wrong exactly as its script says::
+model, answers about 10,000 requests a second of one core, and goes wrong exactly as its
+script says. The guide, with whole tests to copy, is ``docs/testing.md``. ::
 
     from synthnb.testing import Fault, FaultServer
 
@@ -27,20 +28,23 @@ Three ways to run it:
 - ``python -m synthnb.testing --latency 0.05`` as a process. It prints one JSON line with
   ``port``, ``base_url`` and ``pid``, and ends when its stdin closes or after
   ``--max-seconds``; ``with fault_process("--latency", "0.05") as server`` does that from a
-  test and leaves no orphan.
+  test and leaves no orphan; ``server.set(...)`` changes it while it runs.
 
-Paths: ``POST /v1/chat/completions``, ``GET /v1/models``, ``GET /health`` and
-``GET /__stats`` (the counts as JSON). It does not stream.
+Kinds: ``FaultServer.like("vllm")`` has the paths, metrics, error shapes, context errors and
+refusals of that server. Paths of any kind: ``POST /v1/chat/completions``,
+``GET /v1/models``, and ``GET /__stats`` and ``POST /__set`` for tests. It does not stream.
 
 Answers: by default an echo; where the request has a ``json_schema`` response format, a
 small valid instance of that schema, the same for the same body. Give ``answer`` a text or
-a function ``body -> str | Answer`` for your own. ``server.chat.answer``, ``.latency`` and
-``.models`` may be changed while it runs, as may ``server.faults``.
+a function ``body -> str | Answer`` for your own; ``Answer`` holds thinking in each form,
+refusals and tool calls, ``ODD_TEXTS`` hard characters. All fields of ``server.chat``
+(``answer``, ``latency``, ``models``, ``served_model``, ...) may be changed while it runs,
+as may ``server.faults``, ``server.capacity``, ``server.outages`` and ``server.loading``.
 
-Faults: see ``Fault`` for the kinds and for how a rule picks requests (number, part of the
-body, rate with a seed, at most so often, at most so often a prompt). Dialects: the
-``no_...`` flags, ``unknown_field_422``, ``strict_model`` and ``max_model_len`` of
-``FaultServer`` refuse what certain servers refuse, in those servers' words.
+What goes wrong: ``Fault`` (which requests: number, part of the body, rate with a seed, at
+most so often, at most so often a prompt), ``Capacity`` (refuses, queues, batches, or limits
+the rate), ``Outage`` or ``server.down()`` and ``server.up()``, ``Jitter`` and ``LogNormal``
+delays, ``tls="self-signed"``, and the dialects' flags of ``FaultServer``.
 
 Counts: ``server.stats`` (``Stats``). Prompts are named by a ``#R<digits>#`` mark in the
 body where there is one, else by the last user message. Names of headers are kept, their
@@ -49,20 +53,30 @@ values never, so a key stays out of the counts and of ``/__stats``.
 
 from __future__ import annotations
 
+from synthnb.testing.answers import ODD_TEXTS, Answer, ThinkForm
+from synthnb.testing.capacity import Capacity
 from synthnb.testing.chat import echo
-from synthnb.testing.faults import Answer, Fault, FaultKind
+from synthnb.testing.delays import Jitter, LogNormal
+from synthnb.testing.faults import Fault, FaultKind
 from synthnb.testing.instances import instance_of
+from synthnb.testing.outages import Outage
 from synthnb.testing.process import FaultProcess, fault_process
 from synthnb.testing.server import FaultServer
 from synthnb.testing.stats import Stats
 
 __all__ = [
+    "ODD_TEXTS",
     "Answer",
+    "Capacity",
     "Fault",
     "FaultKind",
     "FaultProcess",
     "FaultServer",
+    "Jitter",
+    "LogNormal",
+    "Outage",
     "Stats",
+    "ThinkForm",
     "echo",
     "fault_process",
     "instance_of",

@@ -1,4 +1,4 @@
-"""What a fault server answers, and the script of what goes wrong."""
+"""The script of what goes wrong, and for which requests."""
 
 from __future__ import annotations
 
@@ -23,23 +23,18 @@ FaultKind: TypeAlias = Literal[
     "content_filter",
     "no_usage",
     "negative_usage",
+    "zero_usage",
+    "cut_json",
+    "refusal",
+    "tool_calls",
+    "null_content",
+    "wrong_field",
+    "odd_text",
+    "other_model",
+    "late",
 ]
 
 KINDS: Final[frozenset[str]] = frozenset(get_args(FaultKind))
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One chat answer, where a plain text says too little."""
-
-    text: str | None
-    finish_reason: str | None = "stop"
-    reasoning: str | None = None
-    """Sent as ``message.reasoning_content``."""
-    usage: Mapping[str, int] | Literal["estimate"] | None = "estimate"
-    """``"estimate"`` counts four characters a token; ``None`` sends no usage at all."""
-    model: str | None = None
-    """``None`` echoes the model that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +56,18 @@ class Fault:
             - ``"html"``, ``"garbage"``, ``"empty"``: a 200 that is no JSON;
             - ``"huge"``: an answer of ``size`` characters;
             - ``"length"``, ``"content_filter"``: that finish reason;
-            - ``"no_usage"``, ``"negative_usage"``.
+            - ``"no_usage"``, ``"negative_usage"``, ``"zero_usage"``;
+            - ``"cut_json"``: the answer without its last third, as a limit on tokens
+              leaves it, with the finish reason ``length``;
+            - ``"refusal"``: ``message.refusal``, content null;
+            - ``"tool_calls"``: a call of a tool that nobody offered, content null;
+            - ``"null_content"``: content null and nothing else;
+            - ``"wrong_field"``: content null, the answer in the reasoning field;
+            - ``"odd_text"``: ``text``, by default ``ODD_TEXTS["lone_surrogate"]``;
+            - ``"other_model"``: the answer's ``model`` is ``text``;
+            - ``"late"``: a good answer, ``seconds`` late. A client that gave up has
+              closed its connection by then, so HTTP has no way to deliver an answer
+              late, or twice; the server made it all the same (``stats.abandoned``).
         numbers: of the chat requests, counted from 1 as they arrive.
         contains: a part of the raw request body.
         rate: share of the requests, drawn from the server's seed and the request number.
@@ -69,7 +75,13 @@ class Fault:
         per_prompt: fires at most so often for one prompt (1 = "fails once, then works").
         retry_after: seconds for the ``Retry-After`` header; ``None`` sends none.
         as_date: ``Retry-After`` as an HTTP date (whole seconds, rounded up).
-        body: of the error answer: JSON, or a text sent as ``text/plain``.
+        body: of the error answer: JSON, or a text sent as ``text/plain``. Without one
+            it has the shape of the server's kind.
+        size: of ``"huge"``, in characters.
+        chunk: of ``"trickle"``, in bytes.
+        interval: of ``"trickle"``, in seconds.
+        seconds: of ``"late"``.
+        text: of ``"odd_text"``, ``"other_model"`` and ``"refusal"``.
     """
 
     what: int | FaultKind
@@ -84,6 +96,8 @@ class Fault:
     size: int = 6_000_000
     chunk: int = 1
     interval: float = 0.05
+    seconds: float = 1.0
+    text: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a name that is no fault, so that a script cannot silently do nothing."""
@@ -111,6 +125,12 @@ class FaultScript:
         """Make a script of the rules, in their order."""
         return cls(list(faults), seed)
 
+    def replace(self, rules: Iterable[Fault]) -> None:
+        """Take other rules, which have done nothing so far."""
+        self.rules[:] = rules
+        self._fired.clear()
+        self._fired_for.clear()
+
     def match(self, number: int, raw: bytes, prompt: str) -> Fault | None:
         """Return the first rule that fits the request, and count it as used."""
         for index, rule in enumerate(self.rules):
@@ -134,6 +154,8 @@ class FaultScript:
             and self._fired_for[index, prompt] >= rule.per_prompt
         ):
             return False
+        if rule.rate >= 1:
+            return True
         # Drawn from the number, not from a shared stream: the outcome of request 7 does
         # not depend on which rules looked at requests 1 to 6.
         draw = random.Random(f"{self.seed}/{index}/{number}").random()  # noqa: S311

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import ssl
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,14 +21,43 @@ class FaultProcess:
     pid: int
     port: int
     base_url: str
+    ca_file: str | None = None
+    """Its certificate, where it speaks TLS."""
 
     def stats(self) -> dict[str, Any]:
         """Ask for its counts (``Stats.to_json``)."""
-        url = f"http://127.0.0.1:{self.port}/__stats"
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(url, timeout=10) as answer:
-            counts: dict[str, Any] = json.load(answer)
-        return counts
+        return self._ask("/__stats")
+
+    def set(self, **settings: Any) -> None:
+        """Change it while it runs.
+
+        Args:
+            settings: ``capacity``, ``faults`` and ``outages`` as dictionaries of their
+                fields (or lists of them), ``loading``, ``latency`` in seconds,
+                ``thinking``, ``served_model``, ``models``.
+
+        Raises:
+            ValueError: the server does not take them; it has changed nothing then.
+        """
+        try:
+            self._ask("/__set", json.dumps(settings).encode())
+        except urllib.error.HTTPError as error:
+            with error:
+                raise ValueError(json.load(error)["detail"]) from None
+
+    def _ask(self, path: str, body: bytes | None = None) -> dict[str, Any]:
+        context = None
+        if self.ca_file is not None:
+            context = ssl.create_default_context(cafile=self.ca_file)
+            context.check_hostname = False
+        opener = urllib.request.build_opener(
+            urllib.request.ProxyHandler({}),
+            urllib.request.HTTPSHandler(context=context),
+        )
+        url = f"{self.base_url.removesuffix('/v1')}{path}"
+        with opener.open(url, data=body, timeout=10) as answer:
+            value: dict[str, Any] = json.load(answer)
+        return value
 
 
 @contextmanager

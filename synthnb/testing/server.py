@@ -3,78 +3,136 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import ssl
+import tempfile
 import threading
+import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from http import HTTPStatus
+from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
-import orjson
-
-from synthnb.testing import replies
-from synthnb.testing.chat import Answerer, ChatScript, echo
+from synthnb.testing import certificates
+from synthnb.testing.answers import ThinkForm
+from synthnb.testing.capacity import Capacity
+from synthnb.testing.certificates import TlsKind
+from synthnb.testing.chat import Answerer, ChatScript, Latency, Refusal, echo
+from synthnb.testing.exchange import Desk
 from synthnb.testing.faults import Fault, FaultScript
-from synthnb.testing.stats import Stats, prompt_key
-from synthnb.testing.wire import HttpRequest, Reply, WatchedReader, read_request, send
+from synthnb.testing.kinds import Kind, kind_of
+from synthnb.testing.listener import Listener
+from synthnb.testing.outages import Away, Outage
+from synthnb.testing.overflow import OVERFLOWS
+from synthnb.testing.refusals import IN_STRINGS, REFUSALS
+from synthnb.testing.shapes import string_error
+from synthnb.testing.stats import Stats
 
 
-class FaultServer:
+class FaultServer(Desk):
     """A scripted OpenAI-compatible server on 127.0.0.1. See ``synthnb.testing``.
+
+    What is ``None`` here is as the kind of server has it.
 
     Args:
         answer: a text, or a function of the request's body that returns a text or an
             ``Answer``. It runs on the server's loop.
-        latency: seconds before each chat answer, or a function of the body.
+        kind: the server that this one is like (``FaultServer.like``): its paths, error
+            shapes, metrics and refusals.
+        latency: seconds before each chat answer, a function of the body, or ``Jitter``
+            or ``LogNormal``, which give one request the same delay for every client.
+        capacity: what it takes at once (``Capacity``); two may be given where one is a
+            rate. ``server.capacity`` may be changed while it runs.
         faults: rules; the list ``server.faults`` may be changed while it runs.
-        seed: of the rules with a rate.
+        outages: when it is away; the list ``server.outages`` may be changed as well.
+        seed: of the rules with a rate, and of the delays.
         models: ids that ``/v1/models`` lists.
         owned_by: what it says there; tells clients which server this is.
-        max_model_len: listed there; requests over it get 400 (a token = 4 characters).
+        max_model_len: requests over it are refused (a token = 4 characters).
+        overflow: in which words, by a name of ``overflow.OVERFLOWS``; ``"cut"`` answers
+            a prompt that it has cut in silence.
         strict_model: 404 for a model that is not listed; else any name is taken.
         require_key: 401 on ``/v1/*`` without this bearer key.
         keep_bodies: how many request bodies ``stats.bodies`` holds.
         port: 0 takes a free one; it is kept over ``close`` and ``start``.
+        metrics: False has no ``/metrics`` (llama.cpp says 501, others 404).
+        loading: True while its model loads; ``server.loading`` may be changed.
+        thinking: of all answers that bring none of their own.
+        think_form: where it stands (``Answer.form``).
+        sends_usage: False leaves ``usage`` out.
+        cuts_at_max_tokens: answers longer than the request's limit are cut, with the
+            finish reason ``length``.
+        tls: ``"self-signed"`` or ``"wrong-host"`` serves https with a new certificate
+            (needs the ``openssl`` program), whose path is ``server.ca_file``.
+        tls_files: https with this certificate and key.
         refusals: flags, each True to refuse with 400 what certain servers refuse:
-            ``no_json_schema`` and ``no_json_object`` (in LM Studio's form),
-            ``no_max_tokens`` and ``no_temperature`` (OpenAI's reasoning models),
-            ``no_system_role``; ``unknown_field_422`` for fields that are not OpenAI's.
+            ``no_json_schema``, ``no_json_object``, ``no_text_format`` (in LM Studio's
+            form), ``no_response_format``, ``no_max_tokens`` and ``no_temperature``
+            (OpenAI's reasoning models), ``no_system_role``, ``needs_user_turn``;
+            ``unknown_field_422`` for fields that are not OpenAI's.
+
+    Raises:
+        TypeError: there is no such flag.
+        ValueError: there is no such kind, overflow or certificate.
+        RuntimeError: a certificate was wanted and there is no ``openssl``.
     """
 
     def __init__(
-        self,
-        answer: Answerer | str = echo,
-        *,
-        latency: float | Callable[[dict[str, Any]], float] = 0.0,
-        faults: Iterable[Fault] = (),
-        seed: int = 0,
-        models: Sequence[str] = ("fault-model",),
-        owned_by: str = "vllm",
-        max_model_len: int | None = None,
-        strict_model: bool = False,
-        require_key: str | None = None,
-        keep_bodies: int = 100,
-        port: int = 0,
+        self, answer: Answerer | str = echo, *,
+        kind: str = "plain", port: int = 0, seed: int = 0,
+        latency: Latency = 0.0, capacity: Capacity | Sequence[Capacity] | None = None,
+        faults: Iterable[Fault] = (), outages: Iterable[Outage] = (),
+        models: Sequence[str] | None = None, owned_by: str | None = None,
+        max_model_len: int | None = None, overflow: str | None = None,
+        strict_model: bool | None = None, require_key: str | None = None,
+        metrics: bool = True, loading: bool = False, keep_bodies: int = 100,
+        thinking: str | None = None, think_form: ThinkForm | None = None,
+        sends_usage: bool = True, cuts_at_max_tokens: bool = False,
+        tls: TlsKind | None = None,
+        tls_files: tuple[str | Path, str | Path] | None = None,
         **refusals: bool,
-    ) -> None:
-        if unknown := set(refusals) - set(replies.REFUSALS):
-            raise TypeError(f"FaultServer takes no {sorted(unknown)}")
-        self.chat = ChatScript(
-            answer=answer,
-            latency=latency,
-            script=FaultScript.of(faults, seed),
-            models=list(models),
-            max_model_len=max_model_len,
-            strict_model=strict_model,
-            refusals=[replies.REFUSALS[name] for name, on in refusals.items() if on],
+    ) -> None:  # fmt: skip
+        like = kind_of(kind)
+        script = _script(like, answer, latency, refusals)
+        script.script = FaultScript.of(faults, seed)
+        script.models = list(like.models if models is None else models)
+        if max_model_len is not None:
+            script.max_model_len = max_model_len
+        if strict_model is not None:
+            script.strict_model = strict_model
+        script.overflow = _known(overflow or like.overflow)
+        script.thinking, script.sends_usage = thinking, sends_usage
+        script.think_form = think_form or like.think_form
+        script.cuts_at_max_tokens = cuts_at_max_tokens
+        stats = Stats(bodies=deque(maxlen=keep_bodies))
+        owner = like.owned_by if owned_by is None else owned_by
+        super().__init__(
+            script, stats, owned_by=owner, key=require_key, has_metrics=metrics
         )
-        self.owned_by = owned_by
-        self.port = port
-        self.stats = Stats(bodies=deque(maxlen=keep_bodies))
-        self._key = require_key
-        self._server: asyncio.Server | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._writers: set[asyncio.StreamWriter] = set()
+        self.ca_file, context = self._tls(tls, tls_files)
+        self._listener = Listener(port, context)
+        self.loading, self.capacity, self.outages = loading, capacity, list(outages)
+
+    @classmethod
+    def like(
+        cls, kind: str, answer: Answerer | str = echo, **overrides: Any
+    ) -> FaultServer:
+        """Make a server that is like one of a kind.
+
+        Args:
+            kind: ``"vllm"``, ``"vllm-old"``, ``"kaito-vllm"``, ``"kaito-transformers"``,
+                ``"sglang"``, ``"llama.cpp"``, ``"ollama"``, ``"lm-studio"``,
+                ``"litellm"``, ``"openai"``, ``"openai-reasoning"``, ``"mistral"`` or
+                ``"trtllm"``.
+            answer: as of ``FaultServer``.
+            overrides: any other option of ``FaultServer``.
+
+        Raises:
+            ValueError: there is no such kind.
+        """
+        return cls(answer, kind=kind, **overrides)
 
     @property
     def faults(self) -> list[Fault]:
@@ -82,9 +140,14 @@ class FaultServer:
         return self.chat.script.rules
 
     @property
+    def port(self) -> int:
+        """The port; 0 before the start where a free one is wanted."""
+        return self._listener.port
+
+    @property
     def url(self) -> str:
         """The root, without ``/v1``."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self.ca_file else 'http'}://127.0.0.1:{self.port}"
 
     @property
     def base_url(self) -> str:
@@ -94,32 +157,26 @@ class FaultServer:
     # life ------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Listen. After ``close`` it listens again on the same port."""
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(
-            lambda: asyncio.StreamReaderProtocol(
-                WatchedReader(loop), self._accept, loop=loop
-            ),
-            "127.0.0.1",
-            self.port,
-            backlog=1024,
-        )
-        self.port = self._server.sockets[0].getsockname()[1]
+        """Listen. After ``close`` it listens again on the same port.
+
+        Raises:
+            OSError: the port is in use.
+        """
+        self._away = None
+        await self._listener.start(self)
 
     async def close(self) -> None:
         """Stop listening and cut every connection, as a killed server would."""
-        if self._server is None:
-            return
-        self._server.close()
-        # Repeated: a connection may have been accepted in this very moment.
-        while self._writers or self._tasks:
-            for writer in list(self._writers):
-                writer.transport.abort()
-            for task in list(self._tasks):
-                task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._server.wait_closed()
-        self._server = None
+        self._forget_return()
+        await self._listener.close()
+
+    def down(self, how: Away = "refuse") -> None:
+        """Go away now, from any thread. ``Outage.how`` says in which ways."""
+        self._listener.call(partial(self._go, how))
+
+    def up(self, *, model: str | None = None) -> None:
+        """Come back, from any thread; with another model if one is named."""
+        self._listener.call(partial(self._return, model))
 
     async def __aenter__(self) -> Self:
         """Start in the running loop."""
@@ -149,110 +206,52 @@ class FaultServer:
             thread.join(10)
             loop.close()
 
-    # connections -----------------------------------------------------------------
-
-    def _accept(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        assert isinstance(reader, WatchedReader)
-        task = asyncio.get_running_loop().create_task(self._talk(reader, writer))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _talk(self, reader: WatchedReader, writer: asyncio.StreamWriter) -> None:
-        self.stats.connections += 1
-        self._writers.add(writer)
-        try:
-            while (request := await read_request(reader)) is not None:
-                reusable = await self._exchange(request, reader, writer)
-                if request.closes or not reusable:
-                    break
-        except ConnectionError:
-            pass  # the client left; that is its right
-        finally:
-            self._writers.discard(writer)
-            writer.close()
-
-    async def _exchange(
-        self, request: HttpRequest, reader: WatchedReader, writer: asyncio.StreamWriter
-    ) -> bool:
-        self.stats.paths[f"{request.method} {request.path}"] += 1
-        self.stats.authorized += "authorization" in request.headers
-        route = (request.method, request.path)
-        if route == ("POST", "/v1/chat/completions"):
-            reply = self._refuse_key(request)
-            if reply is None:
-                return await self._chat(request, reader, writer)
+    def _tls(
+        self, tls: TlsKind | None, files: tuple[str | Path, str | Path] | None
+    ) -> tuple[Path | None, ssl.SSLContext | None]:
+        if files is not None:
+            cert, key = Path(files[0]), Path(files[1])
+        elif tls is not None:
+            # Kept as long as this server: a client may read it at any time.
+            folder = tempfile.mkdtemp(prefix="fault-server-")
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            cert, key = certificates.make_certificate(Path(folder), tls)
         else:
-            reply = self._plain(route, request)
-        self.stats.statuses[reply.status] += 1
-        return await send(reply, None, reader, writer)
+            return None, None
+        return cert, certificates.server_context(cert, key)
 
-    def _plain(self, route: tuple[str, str], request: HttpRequest) -> Reply:
-        if route == ("GET", "/health"):
-            return Reply(200)
-        if route == ("GET", "/__stats"):
-            return Reply.json(200, self.stats.to_json())
-        if route == ("GET", "/v1/models"):
-            return self._refuse_key(request) or Reply.json(200, self._model_list())
-        return Reply.json(404, {"detail": "Not Found"})
 
-    def _refuse_key(self, request: HttpRequest) -> Reply | None:
-        if self._key is None:
-            return None
-        if request.headers.get("authorization") == f"Bearer {self._key}":
-            return None
-        return replies.openai_error(401, "Incorrect API key", code="invalid_api_key")
+def _script(
+    kind: Kind, answer: Answerer | str, latency: Latency, flags: dict[str, bool]
+) -> ChatScript:
+    return ChatScript(
+        answer=answer,
+        latency=latency,
+        script=FaultScript([]),
+        models=[],
+        max_model_len=kind.context,
+        strict_model=kind.strict_model,
+        refusals=_refusals(kind, flags),
+        kind=kind,
+    )
 
-    def _model_list(self) -> dict[str, Any]:
-        limit = self.chat.max_model_len
-        extra = {"max_model_len": limit} if limit else {}
-        data = [
-            {
-                "id": name,
-                "object": "model",
-                "created": 0,
-                "owned_by": self.owned_by,
-                **extra,
-            }
-            for name in self.chat.models
-        ]
-        return {"object": "list", "data": data}
 
-    async def _chat(
-        self, request: HttpRequest, reader: WatchedReader, writer: asyncio.StreamWriter
-    ) -> bool:
-        try:
-            body = orjson.loads(request.body)
-            list(body["messages"])
-        except (orjson.JSONDecodeError, KeyError, TypeError):
-            self.stats.statuses[400] += 1
-            reply = replies.openai_error(400, "the body is no chat request")
-            return await send(reply, None, reader, writer)
-        prompt = prompt_key(request.body, body)
-        self.stats.header_names.update(request.headers.keys())
-        number = self.stats.arrive(prompt, body)
-        plan = self.chat.plan(number, request.body, body, prompt)
-        try:
-            if not await reader.pause(plan.latency):
-                return False
-            reply = plan.reply()
-            if plan.fault is not None:
-                self.stats.faults[plan.fault.name] += 1
-            if plan.special_delivery:
-                reusable = await send(reply, plan.fault, reader, writer)
-                if reusable:
-                    self._count(reply, prompt)
-                return reusable
-        finally:
-            self.stats.in_flight -= 1
-            self.stats.abandoned += reader.gone.done()
-        # Counted before the client can see the answer and send its next request, so that
-        # `max_in_flight` is never more than what the client had open.
-        self._count(reply, prompt)
-        return await send(reply, None, reader, writer)
+def _known(overflow: str) -> str:
+    if overflow not in OVERFLOWS:
+        raise ValueError(f"{overflow!r} is no overflow; there are {list(OVERFLOWS)}")
+    return overflow
 
-    def _count(self, reply: Reply, prompt: str) -> None:
-        self.stats.statuses[reply.status] += 1
-        if reply.status == HTTPStatus.OK:
-            self.stats.answered[prompt] += 1
+
+def _refusals(kind: Kind, flags: dict[str, bool]) -> list[Refusal]:
+    if unknown := set(flags) - set(REFUSALS):
+        raise TypeError(f"FaultServer takes no {sorted(unknown)}")
+    wanted = dict.fromkeys(kind.refusals, True) | flags
+    shapes = {
+        name: string_error
+        if kind.name == "plain" and name in IN_STRINGS
+        else kind.error
+        for name in wanted
+    }
+    return [
+        partial(REFUSALS[name], error=shapes[name]) for name, on in wanted.items() if on
+    ]

@@ -43,6 +43,10 @@ class Stats:
         authorized: requests with an Authorization header.
         header_names: names of the headers seen on chat requests (never their values).
         bodies: the last chat bodies, oldest first.
+        refused: chat requests over the capacity.
+        prompt_tokens: of complete answers, as the server counts them.
+        completion_tokens: the same, of what it wrote.
+        finish_reasons: of complete answers.
     """
 
     requests: int = 0
@@ -58,6 +62,10 @@ class Stats:
     authorized: int = 0
     header_names: Counter[str] = field(default_factory=Counter)
     bodies: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=100))
+    refused: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    finish_reasons: Counter[str] = field(default_factory=Counter)
 
     def arrive(self, prompt: str, body: dict[str, Any]) -> int:
         """Count a chat request and return its number, from 1."""
@@ -72,10 +80,11 @@ class Stats:
         """Return the counts as plain JSON values, without the bodies."""
         counters = ("by_prompt", "answered", "statuses", "faults", "paths")
         plain = ("requests", "abandoned", "in_flight", "max_in_flight", "connections")
+        more = ("authorized", "refused", "prompt_tokens", "completion_tokens")
         return {
-            **{name: getattr(self, name) for name in (*plain, "authorized")},
+            **{name: getattr(self, name) for name in (*plain, *more)},
             **{
                 name: {str(key): n for key, n in getattr(self, name).items()}
-                for name in (*counters, "header_names")
+                for name in (*counters, "header_names", "finish_reasons")
             },
         }

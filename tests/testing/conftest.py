@@ -104,3 +104,28 @@ def chat():
             await connection.close()
 
     return ask
+
+
+@pytest.fixture
+def post():
+    async def ask(server, path, value, **headers):
+        connection = await Connection.to(server)
+        try:
+            payload = json.dumps(value).encode()
+            return await connection.ask("POST", path, payload, **headers)
+        finally:
+            await connection.close()
+
+    return ask
+
+
+@pytest.fixture
+def until():
+    """Wait for a condition: no sleep of a guessed length."""
+
+    async def wait(condition):
+        async with asyncio.timeout(10):
+            while not condition():
+                await asyncio.sleep(0.002)
+
+    return wait
