@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from synthnb.cli import model as model_command
 from synthnb.cli import options as o
+from synthnb.cli import recover as recover_command
 from synthnb.cli import scan as scan_command
 from synthnb.cli.console import STOPPED, Console, Watcher, finish, finish_async
 from synthnb.engine.progress import State
@@ -319,6 +320,7 @@ def export(
     console.result(result)
 
 
+app.command()(recover_command.recover)
 app.command()(scan_command.scan)
 
 

@@ -30,6 +30,13 @@ _NETWORK = frozenset(
         "fuse.s3fs",
         "fuse.gcsfuse",
         "fuse.rclone",
+        "fuse.goofys",
+        "fuse.juicefs",
+        "fuse.blobfuse2",
+        "fuse.vmhgfs-fuse",
+        "vboxsf",
+        "ocfs2",
+        "gfs2",
     ]
 )
 _NAME_BYTES = 80
@@ -80,19 +87,19 @@ def prepare_folder(folder: Path) -> None:
         raise StoreError(msg, hint=hint) from error
 
 
-def file_system(path: Path, mountinfo: Path = _MOUNTINFO) -> str | None:
+def file_system(path: Path, mountinfo: Path | None = None) -> str | None:
     """Return the type of the file system that holds ``path``; ``None`` if unknown.
 
     Reads Linux's mountinfo (see ``man 5 proc``); the longest mount point wins, the last
     one where two are mounted over each other.
     """
     try:
-        lines = mountinfo.read_text(encoding="utf-8", errors="replace").splitlines()
+        text = (mountinfo or _MOUNTINFO).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
     real = path.resolve()
     best, kind = -1, None
-    for line in lines:
+    for line in text.splitlines():
         left, _, right = line.partition(" - ")
         fields = left.split(" ")
         if len(fields) < 5 or not right:  # noqa: PLR2004 - the mount point is the fifth

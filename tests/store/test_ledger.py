@@ -152,7 +152,7 @@ def test_a_file_is_no_folder(tmp_path):
 def test_a_damaged_ledger_is_named_with_the_way_out(store):
     store.close()
     store.path.write_bytes(b"not a database, just some text" * 100)
-    with pytest.raises(StoreError, match=r"damaged[\s\S]*\.recover"):
+    with pytest.raises(StoreError, match=r"damaged[\s\S]*synthnb recover"):
         RunStore(store.folder).open()
     RunStore(store.folder)._lock.acquire()
 
