@@ -126,10 +126,19 @@ class AuthError(ProviderError):
 
 
 class ContextError(ProviderError):
-    """The prompt (with the wanted answer) does not fit the model's context."""
+    """The prompt (with the wanted answer) does not fit the model's context.
+
+    Attributes:
+        limit: the context's tokens, where the server said so.
+        prompt_tokens: the prompt's, where known.
+        sent: whether the server was asked; ``False`` where it was clear beforehand.
+    """
 
     status = Status.CONTEXT
     retryable = False
+    limit: int | None = None
+    prompt_tokens: int | None = None
+    sent = True
 
 
 class RequestRefusedError(ProviderError):

@@ -24,6 +24,7 @@ def clean_environment(monkeypatch, tmp_path):
     for name in _ENVIRONMENT:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SYNTHNB_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("SYNTHNB_DIALECTS", str(tmp_path / "dialects"))
 
 
 @dataclass(frozen=True)

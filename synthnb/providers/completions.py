@@ -11,12 +11,15 @@ import orjson
 
 from synthnb.errors import ProviderError, ServerError
 from synthnb.providers.answers import Answer
-from synthnb.providers.dialect import Form
+from synthnb.providers.dialect import INLINE, REASONING_FIELDS
 from synthnb.providers.failures import error_for, excerpt
+from synthnb.providers.forms import Form
 from synthnb.providers.reasoning import separate
 from synthnb.providers.redaction import Redactor
 from synthnb.records import Completion, Request, Usage
 
+CUT = "prompt_cut_by_server"
+"""Mark in ``Completion.adapted``: the server read a part of the prompt only."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MOST_TOKENS = 100_000_000
 _CUT_RATIO = 6.5
@@ -25,6 +28,8 @@ _CUT_LEAST = 1_000
 _CONTEXT_STEP = 1_024
 """Contexts are multiples of it; a server that cuts fills its context to the brim."""
 _CONTEXT_SLACK = 8
+_WRONG_FIELD = "answer_from_reasoning"
+_NO_USAGE = Usage()
 
 
 def decode(
@@ -34,6 +39,7 @@ def decode(
     redactor: Redactor,
     *,
     replaced: bool = False,
+    context: int | None = None,
 ) -> Completion:
     """Return the completion in a 200 answer.
 
@@ -43,6 +49,8 @@ def decode(
         form: how it was sent; what it changed is noted in ``adapted``.
         redactor: passes each text that goes into an error.
         replaced: whether lone surrogates were replaced in what was sent.
+        context: tokens of the server's context, where known; a prompt that was cut is
+            then told for sure.
 
     Raises:
         ProviderError: the answer is no chat completion; an error in a 200 answer is
@@ -62,19 +70,39 @@ def decode(
         text, finish_reason = message["refusal"], "refusal"
     elif not text and reasoning and request.schema is not None and _is_json(reasoning):
         text, reasoning = reasoning, None
-        adapted = (*adapted, "answer_from_reasoning")
+        adapted = (*adapted, _WRONG_FIELD)
     usage = _usage(data.get("usage"), text, reasoning)
-    if _was_cut(request, usage, data):
-        adapted = (*adapted, "prompt_cut_by_server")
+    if _was_cut(request, usage, data, context):
+        adapted = (*adapted, CUT)
     return Completion(
-        text=text,
-        reasoning=reasoning,
-        finish_reason=finish_reason,
-        usage=usage,
-        model=_string(data.get("model")),
-        request_id=_string(data.get("id")),
-        adapted=adapted,
+        text,
+        reasoning,
+        finish_reason,
+        usage,
+        _string(data.get("model")),
+        _string(data.get("id")),
+        adapted,
     )
+
+
+def reasoning_place(answer: Answer) -> str:
+    """Return where the reasoning of a 200 answer stands: a field's name, or "inline"."""
+    try:
+        message = orjson.loads(answer.body)["choices"][0]["message"]
+    except (ValueError, LookupError, TypeError):
+        return INLINE
+    if not isinstance(message, dict):
+        return INLINE
+    given = (n for n in REASONING_FIELDS if isinstance(message.get(n), str))
+    return next((name for name in given if message[name].strip()), INLINE)
+
+
+def full_context(prompt_tokens: int, completion_tokens: int) -> int | None:
+    """Return the usual size of context that an answer filled to the brim, if it did."""
+    for tokens in (prompt_tokens, prompt_tokens + completion_tokens):
+        if tokens >= _CUT_LEAST and _fills(tokens):
+            return -(-tokens // _CONTEXT_STEP) * _CONTEXT_STEP
+    return None
 
 
 def _load(answer: Answer, redactor: Redactor) -> tuple[dict[str, Any], bool]:
@@ -157,7 +185,16 @@ def _is_json(text: str) -> bool:
 
 def _usage(usage: Any, text: str, reasoning: str | None) -> Usage:
     if not isinstance(usage, dict):
-        return Usage()
+        return _NO_USAGE
+    prompt, answer = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    # The ordinary answer; what is odd is looked at below.
+    if (
+        type(prompt) is int
+        and type(answer) is int
+        and 0 < prompt < _MOST_TOKENS
+        and 0 < answer < _MOST_TOKENS
+    ):
+        return Usage(prompt, answer)
     wrote = bool(text or reasoning)
     return Usage(
         _count(usage.get("prompt_tokens"), least=1),
@@ -173,14 +210,24 @@ def _count(value: Any, *, least: int) -> int | None:
     return int(value)
 
 
-def _was_cut(request: Request, usage: Usage, data: Mapping[str, Any]) -> bool:
-    """Tell whether the server cut the prompt: far too few tokens, and a full context.
+def _was_cut(
+    request: Request, usage: Usage, data: Mapping[str, Any], context: int | None
+) -> bool:
+    """Tell whether the server cut the prompt.
 
-    A good answer must not be lost to this. So few tokens alone prove nothing: a server
-    may count only those that its prefix cache did not hold.
+    Where the context's size is known: the prompt alone fills it, which leaves no room for
+    the answer that was asked for. Else: far too few tokens, and the size of a usual
+    context. A good answer must not be lost to this. So few tokens alone prove nothing: a
+    server may count only those that its prefix cache did not hold.
     """
     tokens = usage.prompt_tokens
-    if tokens is None or tokens < _CUT_LEAST:
+    if tokens is None:
+        return False
+    if context is not None and context - _CONTEXT_SLACK <= tokens <= context:
+        wanted = request.sampling.max_tokens
+        if wanted is None or tokens + wanted > context:
+            return True
+    if tokens < _CUT_LEAST:
         return False
     if not (_fills(tokens) or _fills(tokens + (usage.completion_tokens or 0))):
         return False

@@ -10,6 +10,7 @@ import ssl
 from synthnb.errors import ConnectError
 from synthnb.providers.failures import excerpt
 from synthnb.providers.preflight import refused
+from synthnb.providers.proxies import Proxy
 from synthnb.providers.redaction import Redactor
 from synthnb.providers.urls import host_of
 
@@ -20,9 +21,19 @@ _REFUSED = re.compile(
 
 
 def connect_error(
-    base_url: str, cause: BaseException, redactor: Redactor
+    base_url: str,
+    cause: BaseException,
+    redactor: Redactor,
+    proxy: Proxy | None = None,
 ) -> ConnectError:
-    """Return the error for a connection that could not be made, with its next step."""
+    """Return the error for a connection that could not be made, with its next step.
+
+    Args:
+        base_url: what was to be reached.
+        cause: what the connection raised.
+        redactor: passes the cause's text.
+        proxy: what was connected to in its place; it is then the proxy that is not there.
+    """
     where = host_of(base_url)
     said = excerpt(str(cause), redactor)
     if isinstance(cause, OSError) and cause.errno in _FULL:
@@ -32,6 +43,13 @@ def connect_error(
         )
         full.no_room = True
         return full
+    if proxy is not None and not isinstance(cause, ssl.SSLError):
+        return ConnectError(
+            f"no connection to {where} through the proxy {proxy.host}:{proxy.port} that "
+            f"the environment names: {said}",
+            hint="start that proxy, correct HTTP_PROXY/HTTPS_PROXY/ALL_PROXY, or name "
+            f"{where} in NO_PROXY",
+        )
     if isinstance(cause, socket.gaierror):
         return ConnectError(
             f"the host {where!r} is unknown",

@@ -11,9 +11,10 @@ from synthnb.config import Limits
 from synthnb.errors import ConfigError, ConnectError, ProviderError
 from synthnb.providers.answers import Answer, Transport
 from synthnb.providers.client import HttpChatClient
-from synthnb.providers.dialect import dialect_of
+from synthnb.providers.dialect import Dialect, dialect_of
 from synthnb.providers.failures import error_for
 from synthnb.providers.redaction import Redactor
+from synthnb.providers.server_details import context_of, loaded_context, version_of
 from synthnb.providers.servers import (
     ListedModel,
     ignores_response_format,
@@ -134,10 +135,38 @@ async def connect(provider: Provider, limits: Limits | None = None) -> HttpChatC
     try:
         listed, kind = await _look(link, limits, provider)
         model = link.model or _only(listed, link.base_url)
+        await meet_server(provider, link, model, listed, kind)
     except BaseException:
         await link.transport.aclose()
         raise
     return client_for(provider, link, model, listed, kind)
+
+
+async def meet_server(
+    provider: Provider,
+    link: Link,
+    model: str,
+    listed: tuple[ListedModel, ...],
+    kind: str,
+) -> None:
+    """Ask a server of one's own for its version and its context; a hosted one is known.
+
+    Another version than before makes what was learned void.
+    """
+    dialect = _dialect(provider, link, model)
+    context = link.context or next((m.context for m in listed if m.id == model), None)
+    if kind and link.base_url.startswith("http:"):
+        version, own = await asyncio.gather(
+            version_of(link, kind), context_of(link, kind, listed, model)
+        )
+        dialect.meet(version)
+        context = own or context
+    dialect.learn_context(context)
+
+
+def _dialect(provider: Provider, link: Link, model: str) -> Dialect:
+    # A server launched here is known, and has another port each time.
+    return dialect_of(link.base_url, model, is_kept=not provider.is_local)
 
 
 def client_for(
@@ -148,9 +177,10 @@ def client_for(
     kind: str,
 ) -> HttpChatClient:
     """Return the client over an open link, in the dialect that is known so far."""
-    dialect = dialect_of(link.base_url, model)
+    dialect = _dialect(provider, link, model)
     if ignores_response_format(kind):
         dialect.ignores_response_format()
+    asks = partial(loaded_context, link, model) if kind == "ollama" else None
     return HttpChatClient(
         link.transport,
         endpoint=link.base_url,
@@ -162,6 +192,7 @@ def client_for(
         # LiteLLM and hosted APIs keep theirs behind a key, and mean other things by it.
         has_metrics=link.base_url.startswith("http:") and kind not in _NO_METRICS,
         known_models=tuple(entry.id for entry in listed),
+        ask_context=asks,
     )
 
 

@@ -1,176 +1,115 @@
-"""What a server takes, learned from its refusals and remembered per (URL, model).
+"""What is known of a server and model, and how it is kept from one kernel to the next.
 
-A ``Form`` is one way to write a request down. A refusal leads to the next form; forms
-only ever move one way, so a request is sent again a bounded number of times, and what one
-task learned helps those whose request was refused at the same moment.
+Nothing is believed for ever. A server whose kind or version changed is met anew; what was
+learned is tried again after 30 days (one day on this machine, where a port may belong to
+another server tomorrow); and a context's size that comes from an earlier kernel refuses
+no request before the server has confirmed it.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
-from enum import IntEnum
+import asyncio
+import threading
+import time
+from typing import Any
 
+from synthnb.providers import dialect_cache
 from synthnb.providers.error_bodies import Failure
-from synthnb.providers.plain_schema import names_keyword, plain_schema
-from synthnb.records import JsonSchema, Request
+from synthnb.providers.forms import IDEAL, OPTIONAL, THIS_SCHEMA, Form, Structured
+from synthnb.records import Request
 
-
-class Structured(IntEnum):
-    """How JSON is asked for, from the firmest to the loosest."""
-
-    JSON_SCHEMA = 0
-    JSON_OBJECT = 1
-    PROMPT_ONLY = 2
-
-
-_OPTIONAL = ("temperature", "top_p", "seed", "stop")
-_FORMAT = re.compile(
-    r"response_?format|json_schema|json_object|json mode|structured output|guided|"
-    r"grammar|json schema|invalid schema|schema",
-    re.IGNORECASE,
-)
-_THIS_SCHEMA = re.compile(
-    r"invalid schema|grammar|too (?:large|complex|many)|compil|unsupported keyword|"
-    r"not permitted in schema|\$ref|additionalproperties",
-    re.IGNORECASE,
-)
-_NO_OBJECT = re.compile(r"must be '?\"?json_schema", re.IGNORECASE)
-_SYSTEM = re.compile(
-    r"system (?:role|message|prompt|instruction)s?\b.{0,80}\b(?:not|un)|"
-    r"roles? must alternate|only (?:support )?user and assistant|"
-    r"developer instruction is not|no user (?:query|message)|unexpected role",
-    re.IGNORECASE | re.DOTALL,
-)
-_MAX_STEPS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """One way to write a request down."""
-
-    structured: Structured = Structured.JSON_SCHEMA
-    completion_limit: bool = False
-    """Send ``max_completion_tokens`` instead of ``max_tokens``."""
-    fold_system: bool = False
-    """Put the system message in front of the user's."""
-    plain_schema: bool = False
-    """Leave out of schemas what says more than their structure, such as ``pattern``."""
-    dropped: frozenset[str] = frozenset()
-    """Sampling parameters that the server does not take."""
-
-    def adapted(self, request: Request) -> tuple[str, ...]:
-        """Return what this form sends differently from what ``request`` asks."""
-        if self == _IDEAL:
-            return ()
-        notes: list[str] = []
-        if request.schema is not None and self.structured:
-            notes.append(self.structured.name.lower())
-        if self.plain_schema and request.schema is not None and not self.structured:
-            notes += ["plain_schema"] * (plain_schema(request.schema) != request.schema)
-        if self.fold_system and any(m.role == "system" for m in request.messages):
-            notes.append("system_folded")
-        notes += [
-            f"no_{name}"
-            for name in _OPTIONAL
-            if name in self.dropped
-            and getattr(request.sampling, name) not in (None, ())
-        ]
-        return tuple(notes)
-
-    def describe(self) -> tuple[str, ...]:
-        """Return what was learned, for people."""
-        notes = [] if not self.structured else [self.structured.name.lower()]
-        notes += ["max_completion_tokens"] * self.completion_limit
-        notes += ["system_folded"] * self.fold_system
-        notes += ["plain_schema"] * self.plain_schema
-        return (*notes, *(f"no_{name}" for name in sorted(self.dropped)))
-
-    def union(self, other: Form) -> Form:
-        """Return the form that heeds what either has learned."""
-        return Form(
-            max(self.structured, other.structured),
-            self.completion_limit or other.completion_limit,
-            self.fold_system or other.fold_system,
-            self.plain_schema or other.plain_schema,
-            self.dropped | other.dropped,
-        )
-
-    def after(self, failure: Failure, request: Request) -> Form | None:
-        """Return the form to try after a refusal; ``None`` if it teaches nothing."""
-        if failure.status not in _REFUSALS or failure.is_context:
-            return None
-        return (
-            self._after_limit(failure, request)
-            or self._after_parameter(failure, request)
-            or self._after_format(failure, request)
-            or self._after_system(failure, request)
-        )
-
-    def _after_limit(self, failure: Failure, request: Request) -> Form | None:
-        if self.completion_limit or request.sampling.max_tokens is None:
-            return None
-        named = failure.param == "max_tokens" and failure.refuses_parameter
-        told = "max_completion_tokens" in failure.message and failure.refuses_parameter
-        return replace(self, completion_limit=True) if named or told else None
-
-    def _after_parameter(self, failure: Failure, request: Request) -> Form | None:
-        for name in _OPTIONAL:
-            if name in self.dropped or getattr(request.sampling, name) in (None, ()):
-                continue
-            named = failure.param == name or (
-                not failure.param
-                and re.search(rf"\b{name}\b", failure.message) is not None
-            )
-            if named and failure.refuses_parameter:
-                return replace(self, dropped=self.dropped | {name})
-        return None
-
-    def _after_format(self, failure: Failure, request: Request) -> Form | None:
-        if request.schema is None or self.structured is Structured.PROMPT_ONLY:
-            return None
-        about = failure.param.startswith("response_format") or _FORMAT.search(
-            failure.message
-        )
-        if not about:
-            return None
-        if self._can_be_plainer(failure, request.schema):
-            return replace(self, plain_schema=True)
-        following = Structured(self.structured + 1)
-        if _NO_OBJECT.search(failure.message) or failure.code == "extra_forbidden":
-            following = Structured.PROMPT_ONLY
-        return replace(self, structured=following)
-
-    def _can_be_plainer(self, failure: Failure, schema: JsonSchema) -> bool:
-        """Tell whether a keyword is refused that the schema can do without."""
-        return (
-            self.structured is Structured.JSON_SCHEMA
-            and not self.plain_schema
-            and names_keyword(failure.message)
-            and plain_schema(schema) != schema
-        )
-
-    def _after_system(self, failure: Failure, request: Request) -> Form | None:
-        if self.fold_system or not any(m.role == "system" for m in request.messages):
-            return None
-        if not _SYSTEM.search(failure.message):
-            return None
-        return replace(self, fold_system=True)
-
-
-_REFUSALS = frozenset({400, 404, 415, 422, 500, 501})
-_IDEAL = Form()
+_MOST_TOKENS = 100_000_000
+_MOST_AT_ONCE = 100_000
+REASONING_FIELDS = ("reasoning", "reasoning_content")
+INLINE = "inline"
+"""Reasoning stands in the text, between tags."""
 
 
 class Dialect:
-    """What is known about one server and model; shared by all clients of the process."""
+    """What is known about one server and model; shared by all clients of the process.
 
-    __slots__ = ("form",)
-    max_steps = _MAX_STEPS
+    Attributes:
+        form: how requests are written down.
+        context: tokens of prompt and answer together, where known.
+        is_context_sure: whether the server itself told the context to this process.
+        reasoning: the field in which it stands, or ``"inline"``; ``None`` until seen.
+        sends_usage: ``None`` until the first answer.
+        cuts_prompts: whether the server was seen to cut one in silence.
+        settled: requests at once at which an earlier run settled.
+        server: its kind and version; empty where it does not say.
+        learned_at: when an earlier process learned it, in seconds since 1970; 0 if it
+            comes from this one.
+    """
 
-    def __init__(self, form: Form = _IDEAL) -> None:
-        """Start from a form; the ideal one asks for all that a request wants."""
+    __slots__ = (
+        "_is_on_disk",
+        "_lock",
+        "_place",
+        "context",
+        "cuts_prompts",
+        "form",
+        "is_context_sure",
+        "learned_at",
+        "reasoning",
+        "sends_usage",
+        "server",
+        "settled",
+    )
+    max_steps = 10
+
+    def __init__(
+        self, form: Form = IDEAL, place: tuple[str, str] | None = None
+    ) -> None:
+        """Start from a form; the ideal one asks for all that a request wants.
+
+        Args:
+            form: where to start.
+            place: base URL and model, under which it is kept on disk.
+        """
+        self.server = ""
+        self._forget()
         self.form = form
+        self._place = place
+        self._lock = threading.Lock()
+        self._is_on_disk = False
+        if place is not None:
+            self._recall(dialect_cache.load(*place))
+
+    def _forget(self) -> None:
+        self.form = IDEAL
+        self.context: int | None = None
+        self.is_context_sure = False
+        self.reasoning: str | None = None
+        self.sends_usage: bool | None = None
+        self.cuts_prompts = False
+        self.settled: int | None = None
+        self.learned_at = 0.0
+
+    def describe(self) -> tuple[str, ...]:
+        """Return what was learned, for people."""
+        notes = self.form.describe()
+        if self.reasoning is not None:
+            notes += (f"reasoning: {self.reasoning}",)
+        if self.sends_usage is False:
+            notes += ("usage: missing",)
+        if self.cuts_prompts:
+            notes += ("cuts_prompts",)
+        return notes
+
+    # learning ----------------------------------------------------------------------
+
+    def meet(self, server: str) -> None:
+        """Note which server this is; another one than before is met anew.
+
+        Args:
+            server: its kind and version, such as ``"vllm 0.14.1"``; empty = unknown.
+        """
+        if not server or server == self.server:
+            return
+        if self.server:
+            self._forget()
+        self.server = server
+        self.keep()
 
     def learn(self, failure: Failure, request: Request, sent: Form) -> Form | None:
         """Return the form in which to send the refused request at once, if any.
@@ -187,24 +126,155 @@ class Dialect:
         if following is None:
             return None
         changed_format = following.structured != sent.structured
-        if changed_format and _THIS_SCHEMA.search(failure.message):
+        if changed_format and THIS_SCHEMA.search(failure.message):
             return following
-        self.form = self.form.union(following)
+        before, self.form = self.form, self.form.union(following)
+        if self.form != before:
+            self.learned_at = 0.0
+            self.keep()
         return self.form.union(following)
+
+    def learn_context(self, tokens: int | None) -> None:
+        """Note the context's size, as the server lists it or as a refusal told it."""
+        if not tokens:
+            return
+        self.is_context_sure = True
+        if tokens != self.context:
+            self.context = tokens
+            self.keep()
+
+    def doubt_context(self) -> None:
+        """Forget the context's size: the server took more than that."""
+        self.context, self.is_context_sure = None, False
+        self.keep()
+
+    def learn_reasoning(self, where: str) -> None:
+        """Note where reasoning stands in this server's answers."""
+        self.reasoning = where
+        self.keep()
+
+    def learn_usage(self, *, is_sent: bool) -> None:
+        """Note whether answers count their tokens."""
+        changed = self.sends_usage is False or not is_sent
+        self.sends_usage = is_sent
+        if changed:
+            self.keep()
+
+    def learn_cut(self, context: int | None) -> None:
+        """Note that a prompt was cut in silence, and at which size."""
+        if not self.cuts_prompts:
+            self.cuts_prompts = True
+            self.keep()
+        if self.context is None:
+            self.learn_context(context)
+
+    def learn_settled(self, at_once: int) -> None:
+        """Note at how many requests at once a run settled."""
+        if at_once != self.settled:
+            self.settled = at_once
+            self.keep()
 
     def ignores_response_format(self) -> None:
         """Note that the server takes ``response_format`` and does nothing with it."""
         self.form = self.form.union(Form(structured=Structured.PROMPT_ONLY))
 
+    # the disk ----------------------------------------------------------------------
 
+    def keep(self) -> None:
+        """Write down what is known; off the loop where one runs."""
+        if self._place is None or not (self._is_on_disk or self._lessons() != _NOTHING):
+            return
+        self._is_on_disk = True
+        try:
+            asyncio.get_running_loop().run_in_executor(None, self._save)
+        except RuntimeError:  # no loop here, or one that is about to end
+            self._save()
+        except OSError:
+            # No descriptor is left, not even to import the executor: what is remembered
+            # is a courtesy, and must not fail a run.
+            return
+
+    def _lessons(self) -> dict[str, Any]:
+        form = self.form
+        return {
+            "structured": int(form.structured),
+            "completion_limit": form.completion_limit,
+            "fold_system": form.fold_system,
+            "plain_schema": form.plain_schema,
+            "dropped": sorted(form.dropped),
+            "context": self.context,
+            "reasoning": self.reasoning,
+            "sends_usage": None if self.sends_usage else self.sends_usage,
+            "cuts_prompts": self.cuts_prompts,
+            "settled": self.settled,
+        }
+
+    def _save(self) -> None:
+        assert self._place is not None
+        with self._lock:  # the state as it is now: saves may not overtake each other
+            when = self.learned_at or time.time()
+            about = {"learned_at": when, "server": self.server}
+            dialect_cache.save(*self._place, about | self._lessons())
+
+    def _recall(self, kept: dict[str, Any]) -> None:
+        if not kept:
+            return
+        self._is_on_disk = True
+        try:
+            self.form = Form(
+                Structured(kept["structured"]),
+                kept["completion_limit"] is True,
+                kept["fold_system"] is True,
+                kept["plain_schema"] is True,
+                frozenset(map(str, kept["dropped"])) & frozenset(OPTIONAL),
+            )
+            self.context = _whole(kept["context"], _MOST_TOKENS)
+            self.settled = _whole(kept["settled"], _MOST_AT_ONCE)
+            where = kept["reasoning"]
+            self.reasoning = where if where in {*REASONING_FIELDS, INLINE} else None
+            self.sends_usage = False if kept["sends_usage"] is False else None
+            self.cuts_prompts = kept["cuts_prompts"] is True
+            self.server = str(kept["server"])[:200]
+            self.learned_at = float(kept["learned_at"])
+        except (KeyError, TypeError, ValueError):
+            self._forget()
+            self.server = ""
+
+
+def _whole(value: Any, most: int) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 < value <= most else None
+
+
+_NOTHING = Dialect()._lessons()  # noqa: SLF001 - of this module
 _known: dict[tuple[str, str], Dialect] = {}
 
 
-def dialect_of(base_url: str, model: str) -> Dialect:
-    """Return the process's one dialect of a server and model."""
-    return _known.setdefault((base_url, model), Dialect())
+def dialect_of(base_url: str, model: str, *, is_kept: bool = True) -> Dialect:
+    """Return the process's one dialect of a server and model.
+
+    Args:
+        base_url: of the server.
+        model: the model's id.
+        is_kept: whether it is kept on disk; that of a server which this process
+            launched on a free port would never be found again.
+    """
+    known = _known.get((base_url, model))
+    if known is None:
+        place = (base_url, model) if is_kept else None
+        known = _known[base_url, model] = Dialect(place=place)
+    return known
+
+
+def forget_dialect(base_url: str, model: str | None = None) -> None:
+    """Forget one server and model, here and on disk; all its models if none is named."""
+    for place in list(_known):
+        if place[0] == base_url and model in {None, place[1]}:
+            del _known[place]
+    dialect_cache.forget(base_url, model)
 
 
 def forget_dialects() -> None:
-    """Forget all that was learned, as a new process would."""
+    """Forget all that this process knows, as a new one would; the disk keeps it."""
     _known.clear()

@@ -18,10 +18,14 @@ from synthnb.providers.answers import Answer
 _READ = 8_000
 _PAGE = 4_000
 _CONTEXT = re.compile(
+    r"should not exceed max_(?:num_tokens|seq_len)|"
     r"context_length_exceeded|exceed_context_size|maximum context length|"
     r"context (?:length|size|window)|maximum model length|max_model_len|"
     r"prompt (?:is )?too long|input (?:is )?too (?:long|large)|too many (?:input )?tokens|"
-    r"input tokens.{0,40}exceed|reduce the length of the (?:messages|prompt)",
+    r"input tokens.{0,40}exceed|reduce the length of the (?:messages|prompt)|"
+    r"maximum (?:prompt|allowed|input) length|max_(?:seq_len|num_tokens)\b|"
+    r"(?:input|prompt) token count .{0,40}exceed|too many tokens|"
+    r"`inputs` (?:tokens|must have)",
     re.IGNORECASE,
 )
 _NO_MODEL = re.compile(

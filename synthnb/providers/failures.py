@@ -17,6 +17,7 @@ from synthnb.errors import (
 )
 from synthnb.providers.answers import Answer
 from synthnb.providers.error_bodies import Failure, read_failure
+from synthnb.providers.overflow import read_overflow
 from synthnb.providers.redaction import Redactor
 from synthnb.providers.waiting import retry_after
 
@@ -47,6 +48,9 @@ def error_for(
     failure = read_failure(answer)
     said = excerpt(failure.message, redactor)
     error = _typed(failure, said, model, key_state, known_models)
+    if isinstance(error, ContextError):
+        # llama.cpp's sizes stand beside the message.
+        error.limit, error.prompt_tokens = read_overflow(answer.text())
     error.http_status = answer.status
     if isinstance(error, RateLimitError | ServerError | RequestTimeoutError):
         error.retry_after = retry_after(answer.headers, failure.message)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from synthnb.config import Limits
 from synthnb.errors import AuthError, ProviderError, SynthnbError
 from synthnb.providers.answers import Answer
-from synthnb.providers.connecting import Link, client_for, open_link
+from synthnb.providers.client import HttpChatClient
+from synthnb.providers.connecting import Link, client_for, meet_server, open_link
 from synthnb.providers.error_bodies import read_failure
 from synthnb.providers.failures import error_for
 from synthnb.providers.report import CheckReport, Outcome, Step
@@ -53,7 +54,7 @@ class _Findings:
     models: tuple[ListedModel, ...] = ()
     server: str = "unknown"
     context: int | None = None
-    dialect: tuple[str, ...] = ()
+    client: HttpChatClient | None = None
     stopped: bool = False
     began: float = field(default_factory=time.perf_counter)
     progress: Callable[[Step], None] | None = None
@@ -208,6 +209,7 @@ async def _present(found: _Findings, link: Link) -> None:
 
 async def _answered(found: _Findings, link: Link, provider: Provider) -> None:
     assert found.model is not None
+    await meet_server(provider, link, found.model, found.models, found.server)
     client = client_for(provider, link, found.model, found.models, found.server)
     try:
         completion = await client.complete(_HELLO)
@@ -223,20 +225,28 @@ async def _answered(found: _Findings, link: Link, provider: Provider) -> None:
     else:
         served = completion.model or found.model
         found.note("answered", "ok", f"one token from {served}")
-    found.dialect = client.dialect
+    if "answered" in found.steps and found.steps["answered"].outcome == "ok":
+        await client.count_tokens(_HELLO.messages)
+    found.client = client
 
 
 async def _details(found: _Findings, link: Link) -> None:
     found.note("server kind", "ok", found.server)
+    client = found.client
+    assert client is not None
+    # Ollama tells it only now: the model is loaded.
+    found.context = client.context or await context_of(
+        link, found.server, found.models, found.model
+    )
+    counts = "; it counts tokens itself (/tokenize)" if client.counts_tokens else ""
     if found.context is None:
-        found.context = await context_of(link, found.server, found.models, found.model)
-    if found.context is None:
-        found.note("max context", "skipped", "the server does not say")
+        found.note("max context", "skipped", f"the server does not say{counts}")
     else:
-        found.note("max context", "ok", f"{found.context:,} tokens")
+        found.note("max context", "ok", f"{found.context:,} tokens{counts}")
 
 
 def _report(found: _Findings, provider: Provider) -> CheckReport:
+    client = found.client
     steps = [found.steps.get(name) or Step(name, "skipped") for name in _NAMES]
     return CheckReport(
         base_url=found.base_url,
@@ -246,7 +256,9 @@ def _report(found: _Findings, provider: Provider) -> CheckReport:
         adapters={m.id: m.parent for m in found.models if m.parent},
         server=found.server,
         context=found.context,
-        dialect=found.dialect,
+        dialect=client.dialect if client else (),
+        learned_at=client.learned_at if client else 0.0,
+        counts_tokens=bool(client and client.counts_tokens),
         origins=dict(provider.origins),
         notes=(*provider.notes, *([provider.describe()] if provider.is_local else [])),
     )

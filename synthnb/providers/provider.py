@@ -230,6 +230,18 @@ class Provider:
 
         return await check(self, progress)
 
+    def forget(self) -> None:
+        """Forget what was learned about this server and model, also on disk.
+
+        Without a model, what was learned about all models of the server. Clients that
+        are open keep what they know. A server whose kind or version changed is forgotten
+        by itself, and everything after 30 days (one day on this machine).
+        """
+        from synthnb.providers.dialect import forget_dialect
+
+        if self.base_url is not None:
+            forget_dialect(self.base_url, self.model)
+
     def _launcher(self) -> Launcher | None:
         return None if self._local is None else make_launcher(*self._local)
 

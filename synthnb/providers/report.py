@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 Outcome = Literal["ok", "failed", "skipped"]
@@ -37,6 +38,11 @@ class CheckReport:
     context: int | None = None
     """Tokens of prompt and answer together, where the server says so."""
     dialect: tuple[str, ...] = ()
+    learned_at: float = 0.0
+    """When an earlier kernel learned the dialect, in seconds since 1970; 0 if this one
+    did. ``provider.forget()`` drops it."""
+    counts_tokens: bool = False
+    """Whether the server counts a prompt's tokens itself (``/tokenize``)."""
     origins: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -51,6 +57,11 @@ class CheckReport:
         """Return the report as plain JSON values."""
         plain = asdict(self) | {"adapters": dict(self.adapters)}
         return {**plain, "origins": dict(self.origins), "ok": self.ok}
+
+    def _date(self) -> str:
+        if not self.learned_at:
+            return ""
+        return f" {datetime.fromtimestamp(self.learned_at, UTC):%Y-%m-%d}"
 
     def __repr__(self) -> str:
         """Return the report as people read it: it is the last line of a cell."""
@@ -69,7 +80,7 @@ class CheckReport:
             if step.next_step:
                 lines.append(f"  {'':<{width}}  → {step.next_step}")
         if self.dialect:
-            lines.append(f"  learned: {', '.join(self.dialect)}")
+            lines.append(f"  learned{self._date()}: {', '.join(self.dialect)}")
         came = ", ".join(f"{name} from {where}" for name, where in self.origins.items())
         if came:
             lines.append(f"  {came}")

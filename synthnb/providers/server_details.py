@@ -1,17 +1,19 @@
-"""Questions that only some kinds of servers can answer: context, loading."""
+"""Questions that only some kinds of servers can answer: version, context, loading."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from synthnb.errors import ProviderError
 from synthnb.providers.answers import Answer
-from synthnb.providers.connecting import Link
 from synthnb.providers.servers import ListedModel
 from synthnb.providers.urls import root_of
+
+if TYPE_CHECKING:
+    from synthnb.providers.connecting import Link
 
 _QUICK = 5.0
 _OK = 200
@@ -20,10 +22,34 @@ _GAUGE = re.compile(
 )
 
 
+_VERSIONS = {
+    "vllm": ("/version", "version"),
+    "tensorrt-llm": ("/version", "version"),
+    "ollama": ("/api/version", "version"),
+    "sglang": ("/get_server_info", "version"),
+    "llama.cpp": ("/props", "build_info"),
+}
+
+
+async def version_of(link: Link, kind: str) -> str:
+    """Return kind and version in one text; a new version may have learned something.
+
+    A server that does not say its version is known by its kind only.
+    """
+    path, field = _VERSIONS.get(kind, ("", ""))
+    version = (await _json(link, path)).get(field) if path else None
+    if not isinstance(version, str) or not version:
+        return kind
+    return f"{kind} {link.redactor(version)[:100]}"
+
+
 async def context_of(
     link: Link, kind: str, models: Iterable[ListedModel], model: str | None
 ) -> int | None:
-    """Return the tokens that fit, asking the server's own route where it has one."""
+    """Return the tokens that fit, asking the server's own route where it has one.
+
+    llama.cpp says it of a slot, LM Studio and Ollama of a model that is loaded.
+    """
     listed = next((m.context for m in models if m.id == model), None)
     if kind == "llama.cpp":
         props = await _json(link, "/props")
@@ -31,12 +57,17 @@ async def context_of(
         slot = settings.get("n_ctx") if isinstance(settings, dict) else None
         return slot if isinstance(slot, int) and slot > 0 else listed
     if kind == "ollama":
-        running = (await _json(link, "/api/ps")).get("models")
-        return _named(running, ("name", "model"), model, "context_length") or listed
+        return await loaded_context(link, model) or listed
     if kind == "lm-studio":
         loaded = (await _json(link, "/api/v0/models")).get("data")
         return _named(loaded, ("id",), model, "loaded_context_length") or listed
     return listed
+
+
+async def loaded_context(link: Link, model: str | None) -> int | None:
+    """Return the context of a model that Ollama holds loaded; ``None`` before that."""
+    running = (await _json(link, "/api/ps")).get("models")
+    return _named(running, ("name", "model"), model, "context_length")
 
 
 async def is_still_loading(

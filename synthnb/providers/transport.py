@@ -69,7 +69,7 @@ class HttpTransport:
         self._redactor = redactor
         parts = urlsplit(base_url)
         encrypted = parts.scheme == "https"
-        proxy = proxy_for(base_url)
+        proxy = self._proxy = proxy_for(base_url)
         # A plain request through a proxy names the whole URL; a tunnel hides the proxy.
         self._prefix = f"http://{parts.netloc}" if proxy and not encrypted else ""
         if proxy and not encrypted and proxy.authorization:
@@ -142,7 +142,9 @@ class HttpTransport:
                 except TimeoutError:
                     raise self._no_connection() from None
                 except (OSError, ssl.SSLError) as error:
-                    raise connect_error(self._base_url, error, self._redactor) from None
+                    raise connect_error(
+                        self._base_url, error, self._redactor, self._proxy
+                    ) from None
                 try:
                     if first_byte >= total:
                         return await connection.exchange(head, body)

@@ -9,44 +9,100 @@ from typing import Any
 
 import orjson
 
-from synthnb.providers.dialect import Form, Structured
+from synthnb.providers.forms import Form, Structured
 from synthnb.providers.plain_schema import plain_schema
 from synthnb.providers.schema_prompt import instruction
 from synthnb.records import JsonSchema, Request
 
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_MOST_FORMATS = 32
+_JSON_OBJECT = {"type": "json_object"}
+
+
+class Encoder:
+    """Writes the requests of one client down.
+
+    What many requests share is written once: a schema is turned into text the first time
+    that it is sent.
+    """
+
+    __slots__ = ("_formats", "_model")
+
+    def __init__(self, model: str) -> None:
+        """Write for a model.
+
+        Args:
+            model: its id.
+        """
+        self._model = model
+        # The schema is kept beside its text: its id stays its own as long as it lives.
+        self._formats: dict[
+            tuple[int, str, bool], tuple[JsonSchema, orjson.Fragment]
+        ] = {}
+
+    def __call__(self, request: Request, form: Form) -> tuple[bytes, bool]:
+        """Return the JSON body, and whether lone surrogates had to be replaced in it.
+
+        It holds only fields that are wanted, so strict servers take it.
+        """
+        body: dict[str, Any] = {
+            "model": self._model,
+            "messages": messages_of(request, form),
+        }
+        sampling = request.sampling
+        dropped = form.dropped
+        if sampling.max_tokens is not None:
+            name = "max_completion_tokens" if form.completion_limit else "max_tokens"
+            body[name] = sampling.max_tokens
+        if sampling.temperature is not None and "temperature" not in dropped:
+            body["temperature"] = sampling.temperature
+        if sampling.top_p is not None and "top_p" not in dropped:
+            body["top_p"] = sampling.top_p
+        if sampling.seed is not None and "seed" not in dropped:
+            body["seed"] = sampling.seed
+        if sampling.stop and "stop" not in dropped:
+            body["stop"] = sampling.stop
+        has_format = (
+            request.schema is not None and form.structured is not Structured.PROMPT_ONLY
+        )
+        try:
+            if has_format:
+                body["response_format"] = self._format(request, form)
+            return orjson.dumps(body), False
+        except TypeError:
+            # A lone surrogate, an integer over 64 bits: rare, so tried second.
+            if has_format:
+                body["response_format"] = _response_format(request, form)
+            return _written_laxly(body)
+
+    def _format(self, request: Request, form: Form) -> Any:
+        if form.structured is Structured.JSON_OBJECT:
+            return _JSON_OBJECT
+        assert request.schema is not None
+        mark = id(request.schema), request.schema_name, form.plain_schema
+        kept = self._formats.get(mark)
+        if kept is None:
+            text = orjson.dumps(_response_format(request, form))
+            if len(self._formats) >= _MOST_FORMATS:
+                self._formats.clear()
+            kept = self._formats[mark] = request.schema, orjson.Fragment(text)
+        return kept[1]
 
 
 def encode(request: Request, model: str, form: Form) -> tuple[bytes, bool]:
-    """Return the JSON body, and whether lone surrogates had to be replaced in it.
-
-    It holds only fields that are wanted, so strict servers take it.
-    """
-    body: dict[str, Any] = {"model": model, "messages": _messages(request, form)}
-    sampling = request.sampling
-    if sampling.max_tokens is not None:
-        name = "max_completion_tokens" if form.completion_limit else "max_tokens"
-        body[name] = sampling.max_tokens
-    for name in ("temperature", "top_p", "seed"):
-        value = getattr(sampling, name)
-        if value is not None and name not in form.dropped:
-            body[name] = value
-    if sampling.stop and "stop" not in form.dropped:
-        body["stop"] = sampling.stop
-    if request.schema is not None and form.structured is not Structured.PROMPT_ONLY:
-        body["response_format"] = _response_format(request, form)
-    try:
-        return orjson.dumps(body), False
-    except (
-        TypeError
-    ):  # a lone surrogate, an integer over 64 bits: rare, so tried second
-        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=str)
-        clean = _SURROGATE.sub("\ufffd", text)
-        return clean.encode(), clean != text
+    """Return what ``Encoder`` makes of one request."""
+    return Encoder(model)(request, form)
 
 
-def _messages(request: Request, form: Form) -> list[dict[str, str]]:
+def _written_laxly(body: dict[str, Any]) -> tuple[bytes, bool]:
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=str)
+    # A pair of them is the character that it means, as in the ledger.
+    clean = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return clean.encode(), clean != text
+
+
+def messages_of(request: Request, form: Form) -> list[dict[str, str]]:
+    """Return the chat as it is sent in this form."""
     messages = [{"role": m.role, "content": m.content} for m in request.messages]
     if form.fold_system:
         messages = _folded(messages)
@@ -76,7 +132,7 @@ def _append(messages: list[dict[str, str]], text: str) -> None:
 
 def _response_format(request: Request, form: Form) -> dict[str, Any]:
     if form.structured is Structured.JSON_OBJECT:
-        return {"type": "json_object"}
+        return _JSON_OBJECT
     assert request.schema is not None
     name = _NAME.sub("_", request.schema_name)[:64] or "answer"
     schema = plain_schema(request.schema) if form.plain_schema else request.schema

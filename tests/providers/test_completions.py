@@ -10,7 +10,7 @@ from raw_server import CANARY, SCHEMA, ask, chat
 from synthnb.errors import ContextError, RateLimitError, ServerError
 from synthnb.providers.answers import Answer
 from synthnb.providers.completions import decode
-from synthnb.providers.dialect import Form, Structured
+from synthnb.providers.forms import Form, Structured
 from synthnb.providers.reasoning import separate
 from synthnb.providers.redaction import Redactor
 from synthnb.records import Usage

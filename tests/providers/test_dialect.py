@@ -4,8 +4,9 @@ import orjson
 import pytest
 from raw_server import SCHEMA, ask
 
-from synthnb.providers.dialect import Dialect, Form, Structured, dialect_of
+from synthnb.providers.dialect import Dialect, dialect_of
 from synthnb.providers.error_bodies import Failure
+from synthnb.providers.forms import Form, Structured
 from synthnb.providers.wire import encode
 
 IDEAL = Form()

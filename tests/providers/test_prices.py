@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 import socket
 
 import pytest
@@ -18,7 +19,9 @@ def test_a_hosted_models_list_price_is_known_without_the_network(monkeypatch):
     monkeypatch.setattr(socket.socket, "connect", no_network)
     price = price_of("gpt-4o-mini", "https://api.openai.com/v1")
     assert (price.input_per_million, price.output_per_million) == (0.15, 0.6)
-    assert price.as_of.startswith("genai-prices ")
+    assert re.fullmatch(
+        r"genai-prices [\d.]+, last verified 20\d\d(-\d\d){2}", price.as_of
+    )
     assert price.of(1_000_000, 500_000) == pytest.approx(0.45)
 
 
@@ -28,6 +31,8 @@ def test_a_hosted_models_list_price_is_known_without_the_network(monkeypatch):
         ("no-such-model", "https://api.openai.com/v1"),
         ("gpt-4o-mini", "https://my.own.example/v1"),
         ("gpt-4o-mini", "http://localhost:8000/v1"),
+        ("qwen-3-coder-480b", "https://api.cerebras.ai/v1"),  # listed without a price
+        ("text-embedding-3-small", "https://api.openai.com/v1"),  # none for answers
         (None, "https://api.openai.com/v1"),
         ("gpt-4o-mini", None),
     ],

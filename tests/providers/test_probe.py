@@ -56,7 +56,9 @@ async def test_a_good_server_passes_every_step():
     assert (report.models, report.model) == (("qwen",), "qwen")
     assert (report.server, report.context) == ("vllm", 4096)
     assert all(s.seconds > 0 for s in report.steps)
-    assert [s.path for s in raw.seen] == ["/v1/models", "/v1/chat/completions"]
+    assert [s.path for s in raw.seen] == [
+        "/v1/models", "/version", "/v1/chat/completions", "/tokenize",
+    ]  # fmt: skip
 
 
 async def test_the_one_token_call_sends_the_bare_minimum():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 from raw_server import SCHEMA, ask
 
-from synthnb.providers.dialect import Form, Structured
+from synthnb.providers.forms import Form, Structured
 from synthnb.providers.schema_prompt import instruction
 from synthnb.providers.wire import encode
 from synthnb.records import Message, Request
