@@ -8,6 +8,7 @@ some values missing, and with all of them.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import difflib
 import json
@@ -247,7 +248,8 @@ def rows_of(rows: Any) -> Iterator[dict[str, Any]]:
             f"{type(rows).__name__} is not a collection of rows",
             hint="Pass a DataFrame, or a list of dicts or strings: [row].",
         )
-    taken = tuple(rows) if isinstance(rows, list) else rows
+    # The rows too: those who mend a list's rows in a loop change them in place.
+    taken = tuple(map(_own, rows)) if isinstance(rows, list | tuple) else rows
     return (_row(row, number) for number, row in enumerate(taken))
 
 
@@ -378,6 +380,14 @@ def _decoded(value: bytes) -> str:
         return value.decode()
     except UnicodeDecodeError:
         return b64encode(value).decode("ascii")
+
+
+def _own(row: Any) -> Any:
+    """Return a row that later changes to ``row`` do not reach."""
+    if isinstance(row, dict):
+        return dict(row)
+    is_record = dataclasses.is_dataclass(row) and not isinstance(row, type)
+    return copy.copy(row) if is_record else row
 
 
 def _row(row: Any, number: int) -> dict[str, Any]:

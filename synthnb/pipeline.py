@@ -6,6 +6,7 @@ could not reach by calling the parts.
 
 from __future__ import annotations
 
+import asyncio
 import warnings
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
@@ -27,6 +28,7 @@ from synthnb.engine.preview import Previews, preview_rows
 from synthnb.engine.run import Run
 from synthnb.errors import ConfigError, StoreLockedError
 from synthnb.fingerprint import content_hash
+from synthnb.frames import columns_of
 from synthnb.providers.protocol import ChatClient
 from synthnb.recipes.base import Recipe
 from synthnb.store import RunStore
@@ -108,6 +110,7 @@ def generate(
     limits: Limits | None = None,
     id_column: str | None = None,
     folder: str | Path | None = None,
+    cache: bool | None = None,
 ) -> Run:
     """Start a batch in the running loop and return its handle at once.
 
@@ -126,6 +129,9 @@ def generate(
         id_column: the column that identifies a row; default ``record_id`` or
             ``chunk_id``, else the row's content.
         folder: where the run lives; default ``runs/<name>``.
+        cache: whether an answer that another run got to the very same request may serve
+            here; see docs/observability.md. Default: only for requests with temperature 0 or a
+            seed, which a model is meant to answer alike, of runs without a ``folder``.
 
     Raises:
         FrameError: the rows lack a column that the recipe reads.
@@ -140,7 +146,7 @@ def generate(
     description = _description(recipe, provider, limits, samples)
     # Not the endpoint: an embedded model's is known only once it works.
     said = [description[key] for key in ("recipe", "model", "limits", "samples")]
-    call = _Call(rows, [*said, id_column])
+    call = _Call(rows, [*said, id_column, cache])
     # Before the rows are looked at: an iterator's first rows belong to the live run.
     if (live := _attach(target, call)) is not None:
         return live
@@ -160,6 +166,8 @@ def generate(
         model=provider.model,
         is_local=getattr(provider, "is_local", False),
         price=price_for(provider, limits),
+        inputs=columns_of(rows) or () if total == 0 else (),
+        cache=cache,
     )
     run.start(description)
     _remember(target, run, call)
@@ -232,7 +240,8 @@ async def estimate(
     recipe = suited_to(recipe, provider)
     some, total = spread(rows, sample)
     checked, _ = checked_rows(recipe, some)
-    pace = RunStore(_target(recipe, provider, name, folder)).pace()
+    store = RunStore(_target(recipe, provider, name, folder))
+    pace = await asyncio.to_thread(store.pace)
     async with client_opener(provider, limits)() as client:
         return await estimate_run(
             recipe,
@@ -242,6 +251,7 @@ async def estimate(
             guess=estimate_tokens,
             price=getattr(provider, "known_price", None),
             pace=None if pace is None else Pace(*pace),
+            limits=limits,
             concurrency=limits.max_concurrency or min(16, client.default_concurrency),
         )
 

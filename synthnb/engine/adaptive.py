@@ -3,53 +3,75 @@
 No server says it beforehand. It is learned from what every server gives away: a refusal
 (429, 503), answers a second that no longer grow, gauges where there are some.
 
-Three phases. The *ramp* adds one for each answer, which doubles the limit in each round
-trip as TCP's slow start does (RFC 5681, 3.1). Its end is the first sign: after refusals
-the limit is what was accepted, for the refused ones are no longer in flight; where
-answers a second stay flat while the limit doubles, it is where they stopped growing.
-*Holding* keeps that. From time to time a *probe* goes a step further for one round; one
-that succeeds doubles the step, one that fails doubles the wait before the next.
+The *ramp* adds one for each answer, which doubles the limit in each round trip as TCP's
+slow start does (RFC 5681, 3.1). Its end is the first sign: after refusals the limit is
+what was accepted, for the refused ones are no longer in flight; where answers a second
+stay flat while the limit doubles, the server has a queue, and the limit is near where
+they stopped growing. *Holding* keeps that. From time to time a *trial* takes another
+limit and compares, as BBR's probing of bandwidth does (Cardwell et al., "BBR:
+Congestion-Based Congestion Control", 2016): one that succeeds starts a ramp, one that
+fails doubles the wait before the next.
 
-Against plain AIMD (halve on refusal, add one a round) this keeps the server full: there
+Against plain AIMD (halve on a refusal, add one a round) this keeps the server full: there
 is no saw tooth, as what was accepted is known and need not be searched for again.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable
 from enum import Enum
-from typing import NamedTuple
+
+from synthnb.engine.signs import Moment, Refusals, Speed
 
 _START = 16
 _GROWTH = 1.2
 """Answers a second must grow by this while the limit doubles; less is a queue."""
-_LEAST_ANSWERS = 24
-"""So many answers a comparison of speeds needs."""
+_LEAST_ANSWERS = 32
+"""So many answers a comparison of speeds in the ramp needs."""
+_FLAT = 0.75
+"""Share of the limit that is kept where the doubling brought nothing. Less than a fifth
+was gained from the half of it on, so more than 0.6 loses nothing at a server with a
+queue."""
+_CLEAR = 1.35
+"""What so fast grows need not be measured to the end."""
+_TRIAL_ANSWERS = 192
+"""So many answers a comparison of speeds needs whose loser may be only a tenth slower."""
+_UP = 1.5
+_GAIN = 1.12
+"""What the speed must grow by in a trial of ``_UP`` to be worth the longer queue."""
+_DOWN = 0.75
+_SHORT = 8
+"""A queue at a limit of so many is short enough."""
+_KEPT = 0.96
+"""What is left of the speed in a trial of ``_DOWN`` where that only shortens the queue."""
+_SLOWER = 1.5
+"""A server that has become slower by this is asked whether less load costs it nothing."""
 _ROUNDS = 4
-_MOST_ROUNDS = 16
-"""Rounds (as many answers as the limit) that are waited before a probe."""
-_BAD_SHARE = 0.05
-"""Share of refusals at a settled limit from which on it is lowered: a few at random are
-not about the load."""
+_MOST_ROUNDS = 8
+"""Rounds (as many answers as the limit) that are waited before a trial."""
+_PRICE = 0.01
+"""Refusals that trials may cause, as a share of the answers; and the share from which on
+refusals at a limit that was accepted are looked into."""
+_ALONE = 3
+"""More refusals than this, and nothing in flight: the server refuses everything."""
+_USED = 0.7
+"""Share of the limit below which it is not the limit that holds the requests back."""
 _FULL_CACHE = 0.9
+_NEARLY_FULL_CACHE = 0.85
+_FEW = 4
+"""A queue that others fill as well does not push this run below so many."""
+_TOLERATED = 1 / 16
+"""Share of requests that may wait for the next step of a batch: no queue yet."""
 _HISTORY = 2000
-
-
-class Moment(NamedTuple):
-    """How it stood when the limit changed."""
-
-    time: float
-    limit: int
-    in_flight: int
-    answers: int
 
 
 class _Phase(Enum):
     RAMP = "ramp"
     HOLD = "hold"
-    PROBE = "probe"
+    TRIAL = "trial"
 
 
 class AdaptiveLimit:
@@ -57,8 +79,10 @@ class AdaptiveLimit:
 
     Attributes:
         limit: requests that may be in flight now.
-        settled: the limit that was found; ``None`` while the ramp goes on.
+        settled: the limit that was found; ``None`` while it is not known.
         in_flight: requests that were sent and have not ended.
+        answers: how many were answered.
+        refusals: how many were refused for now.
         history: the last changes, oldest first.
     """
 
@@ -74,30 +98,50 @@ class AdaptiveLimit:
 
         Args:
             maximum: never exceeded.
-            start: where to begin, e.g. where an earlier run settled.
+            start: where an earlier run settled; kept, and tried from there.
             adaptive: ``False`` keeps the limit at ``maximum``.
             clock: seconds, rising.
         """
         self.maximum = maximum
         self.adaptive = adaptive
-        self._clock = clock
-        self.limit = min(maximum, start or _START) if adaptive else maximum
+        self.limit = max(1, min(maximum, start or _START)) if adaptive else maximum
         self.settled: int | None = None
         self.in_flight = 0
         self.answers = 0
         self.refusals = 0
         self._phase = _Phase.RAMP
-        self._since_answer = 0
-        self._window_from = clock()
-        self._window_answers = 0
-        self._window_limit = self.limit
-        self._speed = 0.0
-        self._is_queue = False
+        self._recent = Refusals()
+        self._usual = self._before = 0.0
+        self._price = self._tries = 0
+        self._resume_at = 0
+        self._burst_left = self._former = 0
+        self._is_own_burst = True
+        self._least = 1
+        self._shrunk_at = 0
+        self._is_in_doubt = False
+        self._has_failed = False
+        self._best_round = 0.0
+        self._has_queue = False
+        self._goes_down = False
         self._step = 1
-        self._wait = self._left = _ROUNDS * self.limit
-        self._recent: deque[bool] = deque(maxlen=64)
-        self._busy = False
+        self._target = self.limit
+        self._left = 0
+        self._wait = 0
+        self._not_before = -math.inf
+        self._is_pressed = False
         self.history: deque[Moment] = deque(maxlen=_HISTORY)
+        self.use_clock(clock)
+        if start and adaptive:
+            # No ramp, but trials: it is what was accepted.
+            self._settle(self.limit)
+
+    def use_clock(self, clock: Callable[[], float]) -> None:
+        """Take the time from ``clock`` (seconds, rising); before the first request."""
+        self._clock = clock
+        self._speed, self._round = Speed(clock), Speed(clock)
+        self._window_limit = self.limit
+        self._last: float | None = None
+        self.history.clear()
         self._note()
 
     # what happens ----------------------------------------------------------------------
@@ -105,8 +149,8 @@ class AdaptiveLimit:
     def sent(self) -> None:
         """A request leaves."""
         self.in_flight += 1
-        if self.in_flight >= self.limit:
-            self._busy = True
+        if self._recent.alone:
+            self._tries += 1
 
     def dropped(self) -> None:
         """A request ended in a way that says nothing about the load."""
@@ -114,48 +158,76 @@ class AdaptiveLimit:
 
     def answered(self) -> None:
         """A request was answered."""
+        is_used = _USED * self.limit <= self.in_flight <= self.limit
         self.in_flight -= 1
         self.answers += 1
-        self._since_answer = 0
+        self._tries = 0
         if not self.adaptive:
+            self._recent.alone = 0
             return
-        self._recent.append(True)
-        self._window_answers += 1
+        self._recent.answered()
+        self._speed.answered()
+        self._round.answered()
         if self.answers == 1:
             # Until now nothing could come: that time is the server's latency.
-            self._window_from, self._window_answers = self._clock(), 0
-        # A limit that is not used up teaches nothing: the rows have run out.
-        if not self._busy:
+            self._speed.restart()
+        # A limit that is not used up teaches nothing, the rows have run out; nor do more
+        # than the limit: they are from before it fell.
+        if not is_used:
+            self._speed.restart()
+            self._round.restart()
             return
         if self._phase is _Phase.RAMP:
             self._climb()
-        elif self._phase is _Phase.PROBE:
-            self._judge_probe()
-        else:
-            self._left -= 1
-            if self._left <= 0 and self.limit < self.maximum:
-                self._begin_probe()
+            return
+        self._left -= 1
+        self._burst_left -= 1
+        if self._burst_left == 0:
+            # What comes from now on was sent with the limit as it is.
+            self._wait = _ROUNDS * self.limit
+            self._former = 0
+            self._hold()
+        if self._phase is _Phase.TRIAL:
+            self._go_on_trying()
+        elif self._left <= 0:
+            self._look_around()
+        elif self._round.answers >= max(self.limit, 2 * _LEAST_ANSWERS):
+            self._compare_rounds()
 
-    def refused(self) -> bool:
+    def refused(self, retry_after: float | None = None) -> bool:
         """A request was refused for now; return whether the server refuses everything.
 
         Then the whole pool should wait for what the server asked.
+
+        Args:
+            retry_after: seconds that the server asked for. Trials that may cost a
+                request so much are made less often.
         """
         self.in_flight -= 1
         self.refusals += 1
-        self._since_answer += 1
-        refuses_all = self._since_answer > max(3, self.limit)
+        alone = self._recent.refused()
+        # Not a burst that was sent before the first of them came: nothing is under way
+        # any more, or what was sent since then is refused as well.
+        refuses_all = alone > _ALONE and (
+            self.in_flight == 0 or self._tries > _ALONE + 2 * self.limit
+        )
         if self.adaptive:
-            self._recent.append(False)
-            self._step_back()
+            if retry_after:
+                soon = self._clock() + _ROUNDS * retry_after
+                self._not_before = max(self._not_before, soon)
+            if refuses_all:
+                self._begin_again()
+            else:
+                self._step_back()
         return refuses_all
 
     def failed(self) -> None:
         """A request timed out, or this process has no socket left: as a refusal."""
         self.in_flight -= 1
         if self.adaptive:
-            self._recent.append(False)
-            self._step_back()
+            self._recent.failed()
+            # All of them may end at once, and that says not that none is possible.
+            self._step_back(least=self.limit // 2)
 
     def gauges(self, *, waiting: float, cache: float) -> None:
         """Heed the server's own figures.
@@ -166,112 +238,261 @@ class AdaptiveLimit:
         """
         if not self.adaptive:
             return
-        if cache > _FULL_CACHE:
-            self._settle(max(1, int(self.limit * 0.9)))
-        elif waiting > 0 and self._phase is not _Phase.HOLD:
-            accepted = self.in_flight - int(waiting)
-            self._settle(max(1, min(self.limit, accepted)))
-        elif waiting > 0:
-            self._left = max(self._left, self.limit)
+        was_pressed, queues = self._is_pressed, waiting > _TOLERATED * self.in_flight
+        self._is_pressed = queues or cache > _NEARLY_FULL_CACHE
+        if self._phase is not _Phase.HOLD and queues:
+            accepted = max(self.in_flight - int(waiting), _FEW)
+            self._settle(min(self.limit, accepted))
+        elif self.in_flight > self.limit or not was_pressed:
+            # What is too much ends by and by; and one look alone may be chance.
+            return
+        elif cache > _FULL_CACHE and self.answers >= self._shrunk_at + self.limit // 2:
+            self._shrunk_at = self.answers
+            self._settle(int(self.limit * _FULL_CACHE))
+        elif queues and self.limit > _FEW:
+            # By halves, for others may wait there too.
+            less = self.limit - math.ceil(waiting / 2)
+            self._settle(max(less, self.limit // 2, _FEW))
 
     # the ramp --------------------------------------------------------------------------
 
     def _climb(self) -> None:
-        if self.limit < self.maximum:
+        if self._resume_at:
+            self.limit, self._resume_at = max(self.limit, self._resume_at), 0
+            self._ramp()
+        elif self.limit < self.maximum and not (self._is_pressed or self._is_in_doubt):
             self.limit += 1
-        enough = self._window_answers >= max(_LEAST_ANSWERS, self._window_limit)
-        if self.limit < min(2 * self._window_limit, self.maximum) or not enough:
+        enough = self._speed.answers >= max(_LEAST_ANSWERS, self._window_limit)
+        factor = self.limit / self._window_limit
+        if not enough or (factor < 2 and self.limit < self.maximum):  # noqa: PLR2004
             return
-        speed = self._end_window()
-        if self._speed and speed < _GROWTH * self._speed:
-            self._is_queue = True
-            self._settle(max(1, self._window_limit // 2))
-        elif self.limit >= self.maximum:
+        speed, before = self._speed.rate(), self._last
+        is_flat = before is not None and speed < before * factor ** math.log2(_GROWTH)
+        if is_flat and factor >= _UP:
+            self._doubt()
+            return
+        self._last = max(speed, before or 0.0)
+        self._is_in_doubt = False
+        self._window_limit = self.limit
+        if self.limit >= self.maximum:
             self._settle(self.maximum)
-        self._speed = max(speed, self._speed)
+        else:
+            self._speed.restart()
+            self._note()
+
+    def _doubt(self) -> None:
+        """No faster: grow no further until a second look says the same."""
+        if not self._is_in_doubt:
+            self._is_in_doubt = True
+            self._speed.restart()
+            return
+        self._has_queue = True
+        # Answers tell of the limit of one round trip ago, so of half the present one.
+        self._settle(int(_FLAT * self._window_limit))
+
+    def _ramp(self, speed: float | None = None) -> None:
+        self._phase = _Phase.RAMP
+        self._is_in_doubt = False
+        self._recent.clear()
+        self._speed.restart()
+        self._window_limit = self.limit
+        self._last = speed
         self._note()
 
-    def _end_window(self) -> float:
-        now = self._clock()
-        elapsed = max(now - self._window_from, 1e-9)
-        speed = self._window_answers / elapsed
-        self._window_from, self._window_answers = now, 0
-        self._window_limit = self.limit
-        return speed
+    def _begin_again(self) -> None:
+        """All was refused: one tries, and when it is answered the ramp begins anew."""
+        former = max(self._former, self.limit)
+        self._resume_at = max(self._resume_at, min(former, _START))
+        self.limit, self.settled = 1, None
+        self._ramp()
 
-    # holding and probing ---------------------------------------------------------------
+    # holding ---------------------------------------------------------------------------
 
     def _settle(self, limit: int) -> None:
-        self.limit = self.settled = min(limit, self.maximum)
-        self._phase = _Phase.HOLD
+        self.limit = self.settled = max(1, min(limit, self.maximum))
         self._step = max(1, self.limit // 16)
         self._wait = _ROUNDS * self.limit
+        self._goes_down = False
+        self._last, self._before = None, 0.0
         self._hold()
 
     def _hold(self) -> None:
-        self._left = self._wait
+        self._phase = _Phase.HOLD
+        self._resume_at = 0
+        self._left = max(self._wait, _LEAST_ANSWERS)
         self._recent.clear()
-        self._end_window()
+        self._speed.restart()
+        self._round.restart()
+        self._best_round = (self._last or 0.0) / 1.2
         self._note()
 
-    def _begin_probe(self) -> None:
+    def _compare_rounds(self) -> None:
+        """Has the server changed? Where it became slower, less load may be as fast."""
         assert self.settled is not None
-        speed = self._end_window()
-        if self._is_queue:
-            self._speed = speed
-        step = max(1, self.settled // 2) if self._is_queue else self._step
-        self.limit = min(self.maximum, self.settled + step)
-        self._phase = _Phase.PROBE
-        # The first round only fills the server up.
-        self._left = 2 * self.limit
+        speed, last = self._round.restart(), self._best_round
+        self._best_round = max(last, speed)
+        if speed * _SLOWER < last:
+            self._last = speed
+            least = min(self.settled, _SHORT)
+            self._try(max(int(self.settled * speed / last), least))
+        elif self._last and speed > _CLEAR * self._last and self._may_grow():
+            self._last = speed
+            self._try_more()
+
+    def _look_around(self) -> None:
+        """A time of holding is over: its speed is known, and another limit may be tried."""
+        assert self.settled is not None
+        self._last, share = self._speed.rate(), self._recent.share
+        if share > _PRICE and share > 2 * self._usual and self._has_failed:
+            self._before = share
+            self._try(self.settled - max(1, self.settled // 16))
+            return
+        self._usual = share if share > 2 * self._usual else (self._usual + share) / 2
+        if self._has_queue and (self._goes_down or self.limit >= self.maximum):
+            self._try(max(int(_DOWN * self.settled), min(self.settled, _SHORT)))
+        elif self._may_grow():
+            self._try_more()
+        else:
+            self._left = self.limit
+
+    def _try_more(self) -> None:
+        assert self.settled is not None
+        step = int(self.settled * (_UP - 1)) if self._has_queue else self._step
+        self._try(self.settled + max(1, step))
+
+    def _may_grow(self) -> bool:
+        return (
+            self.limit < self.maximum
+            and not self._is_pressed
+            and self._price <= (_PRICE + self._usual) * self.answers
+            and self._clock() >= self._not_before
+        )
+
+    # trials ----------------------------------------------------------------------------
+
+    def _try(self, limit: int) -> None:
+        limit = max(1, min(limit, self.maximum))
+        if limit == self.settled:
+            self._usual, self._before = max(self._usual, self._before), 0.0
+            self._goes_down = False
+            self._hold()
+            return
+        self._phase = _Phase.TRIAL
+        self._recent.clear()
+        self.limit = self._target = limit
+        # The first round only brings the server into the new state.
+        self._left = limit + self._measured()
         self._note()
 
-    def _judge_probe(self) -> None:
-        self._left -= 1
-        if self._left == self.limit:
-            self._end_window()
-        if self._left > 0:
+    def _measured(self) -> int:
+        """Return how many answers a trial compares."""
+        assert self.settled is not None
+        if self._before:
+            return max(self._target, min(_TRIAL_ANSWERS, int(3 / self._before)))
+        if self._has_queue or self._target < self.settled:
+            return max(self._target, _TRIAL_ANSWERS)
+        return self._target
+
+    def _go_on_trying(self) -> None:
+        assert self.settled is not None
+        if self.limit < self._target:
+            self.limit += 1
+        measured = self._measured()
+        if self._left == measured:
+            self._speed.restart()
+        speed, before = self._speed.rate(), self._last or 0.0
+        is_up = self._target > self.settled
+        enough = self._left <= measured - max(self._target, _LEAST_ANSWERS)
+        factor = speed / before if before else 1.0
+        is_clear = enough and (
+            factor > _CLEAR and self._has_queue if is_up else factor < 1 / _CLEAR
+        )
+        if self._left > 0 and not is_clear:
             return
-        if self._is_queue and self._end_window() < _GROWTH * self._speed:
-            self._end_probe()
-            return
+        if self._before:
+            self._end_search()
+        elif not is_up and factor >= _KEPT:
+            self._accept()
+            self._hold()
+        elif not is_up or (self._has_queue and factor < _GAIN):
+            self._end_trial()
+        else:
+            # Capacity may have risen by much.
+            self._usual = max(self._usual, self._recent.share)
+            self._accept()
+            self._ramp(speed if self._has_queue else None)
+
+    def _end_search(self) -> None:
+        """Less load was tried because of refusals: were they about the load?"""
+        share, before, self._before = self._recent.share, self._before, 0.0
+        if 3 * share < before:
+            self._accept()
+            self._hold()
+        else:
+            self._usual = max(share, before)
+            self._end_trial()
+            self._left = 1
+
+    def _accept(self) -> None:
         self.settled = self.limit
-        self._step = min(2 * self._step, max(1, self.limit))
-        self._phase = _Phase.HOLD
-        # A success is followed up at once: capacity may have risen by much.
         self._wait = _ROUNDS * self.limit
-        self._hold()
-        self._left = 1
+        self._has_failed = False
 
-    def _end_probe(self) -> None:
-        """The step was too far: go back, and wait twice as long."""
+    def _end_trial(self) -> None:
+        """The step was wrong: go back, and wait twice as long."""
         assert self.settled is not None
+        if self._target < self.settled >= self.maximum:
+            # Less is slower: at the maximum there is no queue.
+            self._has_queue = False
+        self._goes_down = self._has_queue and not self._goes_down
         self.limit = self.settled
-        self._phase = _Phase.HOLD
         self._step = max(1, self._step // 4)
         self._wait = min(2 * self._wait, _MOST_ROUNDS * self.limit)
         self._hold()
 
-    def _step_back(self) -> None:
-        if self._phase is _Phase.PROBE:
-            self._end_probe()
-        elif self._phase is _Phase.RAMP:
-            self._is_queue = False
-            self._settle(max(1, self.in_flight))
-        elif self.in_flight < self.limit:
-            bad = self._recent.count(False)
-            if bad >= 2 and bad > _BAD_SHARE * len(self._recent):  # noqa: PLR2004
-                self._lower()
+    # refusals --------------------------------------------------------------------------
 
-    def _lower(self) -> None:
-        """Refusals at a limit that was accepted: the server takes less than it did."""
-        # What is still in flight is what it takes now; never less than half at a time.
-        lower = max(1, self.in_flight, self.limit // 2)
-        if lower < self.limit:
-            self.limit = self.settled = lower
-            self._wait = self._left = _ROUNDS * self.limit
-            self._step = 1
-            self._note()
+    def _step_back(self, least: int = 1) -> None:
+        """Send only as answers come in, where refusals are more than the usual."""
+        if self._phase is _Phase.HOLD or self._goes_lower:
+            self._lower(least)
+            return
+        if not self._recent.are_more_than(self._usual):
+            return
+        self._price += 1
+        if self._phase is _Phase.TRIAL:
+            self._has_queue = False
+            self._has_failed = True
+            self._end_trial()
+        else:
+            self._has_queue = False
+            self._settle_on(max(self.in_flight, least))
+            self._least = least
+
+    @property
+    def _goes_lower(self) -> bool:
+        """Whether a trial of less load is under way."""
+        return self._phase is _Phase.TRIAL and self._target < (self.settled or 0)
+
+    def _lower(self, least: int) -> None:
+        """Heed refusals at a limit that was accepted: does the server take less now?"""
+        if self.in_flight >= self.limit:
+            return
+        # A burst was sent before the limit fell: all of it is one sign. What is still in
+        # flight is what the server takes; never less than half at a time.
+        if self._burst_left > 0:
+            self._price += self._is_own_burst
+            self.limit = self.settled = max(self._least, self.in_flight)
+        elif self._recent.are_a_sign(self._usual):
+            self._settle_on(max(self.in_flight, self.limit // 2))
+            self._is_own_burst = False
+            self._least = max(1, least)
+
+    def _settle_on(self, accepted: int) -> None:
+        self._former = self.limit
+        self._settle(accepted)
+        self._burst_left = self.limit
+        self._is_own_burst = True
 
     def _note(self) -> None:
         moment = Moment(self._clock(), self.limit, self.in_flight, self.answers)

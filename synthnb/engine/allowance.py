@@ -7,7 +7,9 @@ the same call with a higher limit goes on from there.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
+from typing import NamedTuple
 
 from synthnb.config import Limits
 from synthnb.providers.prices import Price
@@ -17,6 +19,13 @@ _CHARS_PER_TOKEN = 4
 _BURST_SECONDS = 1.0
 _USUAL_ANSWER = 256
 """Tokens that an answer is taken to have before the first has come."""
+
+
+class _Tokens(NamedTuple):
+    """What a request is taken to use."""
+
+    prompt: float
+    answer: float
 
 
 class Rate:
@@ -67,13 +76,29 @@ class Allowance:
         self._in_flight = 0
         self._answers = 0
         self._prompt = self._completion = 0.0
+        self._first = _Tokens(0.0, 0.0)
+        self._reserved: dict[int, deque[float]] = {}
 
     def wait(self, request: Request) -> float:
         """Reserve a request and return the seconds that it has to wait."""
         seconds = self._requests.wait(1) if self._requests else 0.0
+        expected = self._expected(request)
+        if not self._answers:
+            # The dearest so far: nothing else tells what those in flight will use.
+            self._first = max(self._first, expected, key=sum)
         if self._tokens:
-            seconds = max(seconds, self._tokens.wait(self._expected(request)))
+            amount = sum(expected)
+            seconds = max(seconds, self._tokens.wait(amount))
+            # Kept, for the expectation is another one when the answer comes.
+            self._reserved.setdefault(id(request), deque()).append(amount)
         return seconds
+
+    def give_back(self, request: Request) -> None:
+        """Undo a ``wait`` after which nothing was sent."""
+        if self._requests:
+            self._requests.correct(-1)
+        if self._tokens:
+            self._tokens.correct(-self._take_back(request))
 
     def must_wait(self) -> bool:
         """Tell whether what is in flight may use the rest of a budget up.
@@ -83,8 +108,9 @@ class Allowance:
         """
         if not self._has_budget or not self._in_flight:
             return False
-        coming = 1 + (self._in_flight + 1) / max(1, self._answers)
-        return self._over(self._prompt * coming, self._completion * coming) is not None
+        each, coming = self._usual(), self._in_flight + 1
+        prompt = self._prompt + coming * each.prompt
+        return self._over(prompt, self._completion + coming * each.answer) is not None
 
     def reached(self) -> str | None:
         """Return which budget is used up, in words; ``None`` while none is."""
@@ -99,7 +125,7 @@ class Allowance:
     def ended(self, request: Request, completion: Completion | None) -> None:
         """A request is over; without an answer it cost nothing that is known."""
         self._in_flight -= 1
-        expected = self._expected(request)
+        expected = self._take_back(request) if self._tokens else 0.0
         if completion is None:
             if self._tokens:
                 self._tokens.correct(-expected)
@@ -117,10 +143,25 @@ class Allowance:
         if self._tokens:
             self._tokens.correct(prompt + answer - expected)
 
-    def _expected(self, request: Request) -> float:
+    def _take_back(self, request: Request) -> float:
+        amounts = self._reserved.get(id(request))
+        if not amounts:
+            return 0.0
+        amount = amounts.popleft()
+        if not amounts:
+            del self._reserved[id(request)]
+        return amount
+
+    def _usual(self) -> _Tokens:
+        if not self._answers:
+            return self._first
+        return _Tokens(self._prompt / self._answers, self._completion / self._answers)
+
+    def _expected(self, request: Request) -> _Tokens:
         usual = self._completion / self._answers if self._answers else _USUAL_ANSWER
         most = request.sampling.max_tokens
-        return _prompt_estimate(request) + (usual if most is None else min(usual, most))
+        answer = usual if most is None else min(usual, most)
+        return _Tokens(_prompt_estimate(request), answer)
 
     def _over(self, prompt: float, completion: float) -> str | None:
         limits, used = self._limits, prompt + completion

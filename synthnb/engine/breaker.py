@@ -78,7 +78,7 @@ class Breaker:
             self._closed.set_result(None)
         finally:
             self._closed = None
-            self._gate.unstall()
+            self._gate.end_stall()
             self._on_change()
 
     async def _knock(self, error: ConnectError) -> None:

@@ -12,7 +12,7 @@ from synthnb.config import Limits
 from synthnb.engine.adaptive import AdaptiveLimit
 from synthnb.engine.allowance import Allowance
 from synthnb.engine.breaker import Breaker
-from synthnb.engine.events import Answered, Event, Failed, Held, Retried
+from synthnb.engine.events import Answered, Event, Failed, Held, Noted, Retried
 from synthnb.engine.gate import Gate
 from synthnb.engine.progress import Progress
 from synthnb.engine.replay import FINAL_REFUSAL, read_answer, stored_form
@@ -26,6 +26,7 @@ from synthnb.errors import (
     RateLimitError,
     RequestTimeoutError,
 )
+from synthnb.providers.client import MODEL_CHANGED
 from synthnb.providers.protocol import ChatClient
 from synthnb.recipes.base import Parsed, Recipe
 from synthnb.records import Completion, Request, Row, Status
@@ -45,6 +46,8 @@ class Outcome(NamedTuple):
     parsed: Parsed
     final: bool
     """No answer came, or the server refused for good: no top-up can follow."""
+    completion: Completion | None = None
+    """The answer itself, where one was bought."""
 
 
 class Caller:
@@ -83,6 +86,7 @@ class Caller:
         self._allowance = allowance
         self._stop = stop
         self._refuses_all = False
+        self._model_changed = False
 
     async def call(
         self, slot: SlotRow, row: Row, request: Request, earlier: Sequence[Parsed]
@@ -103,13 +107,16 @@ class Caller:
                 if isinstance(error, ConnectError):
                     delay = await self._unconnected(slot, error)
                     continue
-                self._breaker.answered()
+                if getattr(error, "sent", True):
+                    self._breaker.answered()
                 failures += 1
                 wait = self._wait(error, failures)
                 if wait is None:
                     return self._give_up(slot, error)
                 self._progress.retries += 1
-                self._emit(Retried(slot.row_id, error, wait))
+                self._emit(
+                    Retried(slot.row_id, error, wait, slot.sample_index, slot.round)
+                )
                 delay = wait
             else:
                 seconds = time.perf_counter() - began
@@ -122,7 +129,7 @@ class Caller:
                     seconds=seconds,
                     attempt=failures + 1,
                 )
-                return Outcome(parsed, final=False)
+                return Outcome(parsed, final=False, completion=completion)
 
     async def _admit(self, request: Request, delay: float) -> None:
         """Wait until it is allowed and there is room; it then counts as in flight.
@@ -131,38 +138,60 @@ class Caller:
             StopDispatchError: the run was stopped meanwhile.
         """
         gate, slots = self._gate, self._slots
-        allowance = self._allowance
-        if not allowance.is_free:
-            delay = max(delay, allowance.wait(request))
         while True:
             if delay or not gate.is_open:
                 await gate.wait(delay)
-                delay = 0.0
             await slots.enter()
-            if gate.is_open:
-                if allowance.is_free or self._may_send():
-                    return
-                delay = _LOOK_AGAIN
-            # It was shut while this one waited for room.
+            try:
+                again = await self._pass(request)
+            except BaseException:
+                slots.limit.dropped()
+                slots.left()
+                raise
+            if again is None:
+                return
             slots.limit.dropped()
             slots.left()
+            delay = again
 
-    def _may_send(self) -> bool:
+    async def _pass(self, request: Request) -> float | None:
+        """Return ``None`` to send now, else the seconds after which to come again.
+
+        The rates come after the slot: what still queued for room would else leave late,
+        and all at once.
+        """
+        allowance = self._allowance
+        if not self._gate.is_open:
+            return 0.0
+        if allowance.is_free:
+            return None
+        if not self._may_go():
+            return _LOOK_AGAIN
+        if seconds := allowance.wait(request):
+            try:
+                await self._gate.wait(seconds)
+            except BaseException:
+                allowance.give_back(request)
+                raise
+            if not self._may_go():
+                allowance.give_back(request)
+                return _LOOK_AGAIN
+        allowance.sent()
+        return None
+
+    def _may_go(self) -> bool:
         """Look at the budgets; one that is used up ends the run in good order."""
         if (why := self._allowance.reached()) is not None:
             self._stop(why)
             return False
-        if self._allowance.must_wait():
-            return False
-        self._allowance.sent()
-        return True
+        return not self._allowance.must_wait()
 
     async def _unconnected(self, slot: SlotRow, error: ConnectError) -> float:
         """Nobody answers: no row is at fault, so none loses an attempt."""
         if error.stops_run:
             raise error
         self._progress.retries += 1
-        self._emit(Retried(slot.row_id, error, 0.0))
+        self._emit(Retried(slot.row_id, error, 0.0, slot.sample_index, slot.round))
         if error.no_room and self._slots.limit.in_flight:
             # It is this process that has no socket left: others will give theirs back.
             return _NO_ROOM_SECONDS
@@ -180,6 +209,8 @@ class Caller:
         except ProviderError as error:
             self._tell(limit, error)
             self._put_failed(slot, started, began, error.status, error)
+            if not getattr(error, "sent", True):
+                self._progress.requests -= 1
             raise
         except asyncio.CancelledError:
             limit.dropped()
@@ -218,7 +249,7 @@ class Caller:
         """Tell the limit what a failure says about the load."""
         self._refuses_all = False
         if isinstance(error, RateLimitError):
-            self._refuses_all = limit.refused()
+            self._refuses_all = limit.refused(error.retry_after)
         elif isinstance(error, RequestTimeoutError) or (
             isinstance(error, ConnectError) and error.no_room
         ):
@@ -244,7 +275,8 @@ class Caller:
             prompt_tokens=None,
             completion_tokens=None,
             detail=error.message if error else "",
-            endpoint=self._endpoint,
+            # Without an endpoint it was no call: nothing left this machine.
+            endpoint=self._endpoint if getattr(error, "sent", True) else "",
         )
         self._store.put_attempt(attempt, None)
 
@@ -266,7 +298,7 @@ class Caller:
 
         Only the former is not asked again when the run is started anew.
         """
-        self._emit(Failed(slot.row_id, error))
+        self._emit(Failed(slot.row_id, error, slot.sample_index, slot.round))
         if error.status.is_answer:
             refusal = StoredResult(
                 str(error.status), error.message, finish_reason=FINAL_REFUSAL
@@ -280,11 +312,23 @@ class Caller:
     ) -> Parsed:
         self._breaker.answered()
         self._progress.answered(completion)
+        if completion.adapted and MODEL_CHANGED in completion.adapted:
+            self._warn_of(completion)
         if len(completion.text) < _LARGE:
             return read_answer(self._recipe, row, completion, earlier)
         return await asyncio.to_thread(
             read_answer, self._recipe, row, completion, earlier
         )
+
+    def _warn_of(self, completion: Completion) -> None:
+        if not self._model_changed:
+            self._model_changed = True
+            self._emit(
+                Noted(
+                    f"the server answers with another model now, {completion.model!r}: "
+                    "was it restarted? Rows say which one wrote them (column model)."
+                )
+            )
 
     def _save(
         self,
@@ -307,7 +351,8 @@ class Caller:
             endpoint=self._endpoint,
         )
         self._store.put_answer(rows, ticket=1)
-        if self._is_heard():
+        # The log counts what is not ok, whoever listens besides.
+        if parsed.status is not Status.OK or self._is_heard():
             self._emit(
                 Answered(
                     slot.row_id,
@@ -317,6 +362,8 @@ class Caller:
                     completion.usage.prompt_tokens,
                     completion.usage.completion_tokens,
                     completion.request_id,
+                    slot.sample_index,
+                    slot.round,
                 )
             )
 

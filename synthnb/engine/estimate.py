@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from synthnb.config import Limits
 from synthnb.engine.progress import clock
 from synthnb.engine.replay import next_request
 from synthnb.providers.prices import Price
@@ -26,6 +27,8 @@ class Pace:
     answers: int
     completion_tokens: float
     seconds: float
+    calls_per_slot: float = 1.0
+    """More than one where the recipe topped up."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -33,7 +36,7 @@ class Estimate:
     """What a run will take. Print it, or read its parts.
 
     Attributes:
-        requests: calls, one a row and sample; a recipe that tops up may need more.
+        requests: calls, one a row and sample; top-ups as far as earlier answers tell.
         prompt_tokens: of all of them, from the sampled rows.
         completion_tokens: expected ones; ``None`` where nothing tells.
         most_completion_tokens: if every answer is as long as ``max_tokens`` allows.
@@ -44,6 +47,8 @@ class Estimate:
         price_as_of: where the price comes from.
         seconds: expected time; ``None`` before there are answers to go by.
         known_from: what the expected answers are known from.
+        least_seconds: what the limits on requests and tokens a minute alone make of it.
+        ended_by: the budget or time that would end the run early, in words.
     """
 
     requests: int
@@ -57,6 +62,8 @@ class Estimate:
     price_as_of: str
     seconds: float | None
     known_from: str
+    least_seconds: float = 0.0
+    ended_by: str = ""
 
     def rows(self) -> list[tuple[str, str]]:
         """Return what is estimated, as (name, figure)."""
@@ -66,7 +73,7 @@ class Estimate:
             ("prompt tokens", f"{about}{self.prompt_tokens:,}"),
             ("answer tokens", _tokens(self)),
             ("price", _money(self)),
-            ("time", "unknown" if self.seconds is None else f"≈ {clock(self.seconds)}"),
+            ("time", _time(self)),
         ]
 
     def beside(self, run: Run) -> str:
@@ -96,6 +103,8 @@ class Estimate:
         lines.append(f"answers: {self.known_from}")
         if self.price_as_of:
             lines.append(f"price: {self.price_as_of}")
+        if self.ended_by:
+            lines.append(self.ended_by)
         return "\n".join(lines)
 
 
@@ -112,6 +121,13 @@ def _money(estimate: Estimate) -> str:
     return ", ".join(parts) or "unknown"
 
 
+def _time(estimate: Estimate) -> str:
+    if estimate.seconds is not None:
+        return f"≈ {clock(estimate.seconds)}"
+    least = estimate.least_seconds
+    return f"at least {clock(least)}" if least >= 1 else "unknown"
+
+
 async def estimate_run(
     recipe: Recipe,
     sample: Sequence[Row],
@@ -122,6 +138,7 @@ async def estimate_run(
     price: Price | None,
     pace: Pace | None,
     concurrency: int,
+    limits: Limits | None = None,
 ) -> Estimate:
     """Estimate from a sample of the rows.
 
@@ -134,19 +151,20 @@ async def estimate_run(
         price: of the model.
         pace: of earlier answers.
         concurrency: requests at once, for the time.
+        limits: whose rates, budgets and time are told of.
     """
-    requests = [next_request(recipe, row, (), 0) for row in sample]
-    asked = [request for request in requests if request is not None]
+    asked = [r for row in sample if (r := _request(recipe, row)) is not None]
     counts, counted = await _prompt_tokens(asked, count, guess)
-    share = len(asked) / len(requests) if requests else 0.0
-    number = round(total * share)
+    calls = 1.0 if pace is None else pace.calls_per_slot
+    number = round(total * len(asked) / len(sample) * calls) if sample else 0
     prompt = round(statistics.fmean(counts) * number) if counts else 0
-    limits = [r.sampling.max_tokens for r in asked]
-    most = None
-    if limits and all(limit is not None for limit in limits):
-        most = round(statistics.fmean(filter(None, limits)) * number)
+    most = _most(asked, number)
     expected = None if pace is None else round(pace.completion_tokens * number)
-    return Estimate(
+    least = _least_seconds(limits, number, prompt + (expected or 0))
+    seconds = None
+    if pace is not None:
+        seconds = max(least, pace.seconds * number / max(1, concurrency))
+    made = Estimate(
         requests=number,
         prompt_tokens=prompt,
         completion_tokens=expected,
@@ -156,11 +174,63 @@ async def estimate_run(
         usd=price.of(prompt, expected) if price and expected is not None else None,
         most_usd=price.of(prompt, most) if price and most is not None else None,
         price_as_of=price.as_of if price else "",
-        seconds=None if pace is None else pace.seconds * number / max(1, concurrency),
+        seconds=seconds,
+        least_seconds=least,
         known_from="nothing yet; try a few rows first (sn.preview, or rows.head(20))"
         if pace is None
-        else f"the {pace.answers:,} that this run has already",
+        else f"the {pace.answers:,} that this run has already; those cost nothing again",
     )
+    return replace(made, ended_by=_ended_by(limits, made, price))
+
+
+def _request(recipe: Recipe, row: Row) -> Request | None:
+    try:
+        return next_request(recipe, row, (), 0)
+    except Exception:  # noqa: BLE001 - user code: in a run it costs this row, no call
+        return None
+
+
+def _most(asked: Sequence[Request], number: int) -> int | None:
+    limits = [r.sampling.max_tokens for r in asked]
+    known = [limit for limit in limits if limit is not None]
+    if not known or len(known) < len(limits):
+        return None
+    return round(statistics.fmean(known) * number)
+
+
+def _least_seconds(limits: Limits | None, requests: int, tokens: int) -> float:
+    if limits is None:
+        return 0.0
+    minutes = 0.0
+    if limits.requests_per_minute:
+        minutes = requests / limits.requests_per_minute
+    if limits.tokens_per_minute:
+        minutes = max(minutes, tokens / limits.tokens_per_minute)
+    return 60 * minutes
+
+
+def _ended_by(limits: Limits | None, made: Estimate, price: Price | None) -> str:
+    """Say which limit ends the run first, going by what is expected, else by the most."""
+    if limits is None or not made.requests:
+        return ""
+    answers = made.completion_tokens
+    if answers is None:
+        answers = made.most_completion_tokens or 0
+    usd = None if price is None else price.of(made.prompt_tokens, answers)
+    shares = {
+        name: allowed / whole
+        for name, allowed, whole in (
+            ("budget_tokens", limits.budget_tokens, made.prompt_tokens + answers),
+            ("budget_usd", limits.budget_usd, usd),
+            ("max_seconds", limits.max_seconds, made.seconds or made.least_seconds),
+        )
+        if allowed is not None and whole and allowed < whole
+    }
+    if not shares:
+        return ""
+    name = min(shares, key=lambda key: shares[key])
+    after = int(shares[name] * made.requests)
+    return f"{name} ends it after ≈ {after:,} of the {made.requests:,} requests"
 
 
 async def _prompt_tokens(

@@ -1,8 +1,13 @@
-"""What happens in a run, as values. Calls go down, events go up."""
+"""What happens in a run, as values. Calls go down, events go up.
+
+Built for each answer where somebody listens, so they are small. ``at`` is the time of the
+event in seconds since 1970; two events that differ in it alone are equal.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from synthnb.engine.progress import State
@@ -15,6 +20,9 @@ class StateChanged:
     """The run is doing something else now."""
 
     state: State
+    error: BaseException | None = None
+    """What ended it, where the state is ``error``."""
+    at: float = field(default_factory=time.time, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,10 @@ class Answered:
     completion_tokens: int | None = None
     request_id: str | None = None
     """The server's."""
+    sample_index: int = 0
+    round: int = 0
+    """0 for the slot's first request, above it for its top-ups."""
+    at: float = field(default_factory=time.time, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +52,9 @@ class Retried:
     row_id: str
     error: ProviderError
     seconds: float
+    sample_index: int = 0
+    round: int = 0
+    at: float = field(default_factory=time.time, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +63,7 @@ class Held:
 
     seconds: float
     error: ProviderError
+    at: float = field(default_factory=time.time, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +72,9 @@ class Failed:
 
     row_id: str
     error: ProviderError
+    sample_index: int = 0
+    round: int = 0
+    at: float = field(default_factory=time.time, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +82,7 @@ class Noted:
     """Something that a person should know: disk full, time-outs, a changed setting."""
 
     text: str
+    at: float = field(default_factory=time.time, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +90,7 @@ class Dropped:
     """A reader of ``run.events()`` was too slow: so many events are missing here."""
 
     count: int
+    at: float = field(default_factory=time.time, compare=False)
 
 
 Event: TypeAlias = StateChanged | Answered | Retried | Held | Failed | Noted | Dropped

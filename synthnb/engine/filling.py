@@ -15,12 +15,16 @@ from synthnb.engine.replay import (
     next_request,
     read_stored,
     shortfall,
+    stored_form,
 )
+from synthnb.engine.reuse import Reuse, cached_attempt
 from synthnb.engine.stamps import now
 from synthnb.fingerprint import request_key
+from synthnb.providers.client import MODEL_CHANGED
 from synthnb.recipes.base import Parsed, Recipe
 from synthnb.records import Request, Row, Status
-from synthnb.store import AttemptRow, RunStore, SlotRow
+from synthnb.store import AttemptRow, ResultRow, RunStore, SlotRow
+from synthnb.store.cache import Place
 from synthnb.store.ledger import Results
 
 Known = dict[tuple[str, int, int], tuple[int, Results]]
@@ -38,9 +42,15 @@ class Filler:
     """Fills slots, one after the other; any number of workers share it."""
 
     def __init__(
-        self, recipe: Recipe, caller: Caller, store: RunStore, progress: Progress
+        self,
+        recipe: Recipe,
+        caller: Caller,
+        store: RunStore,
+        progress: Progress,
+        reuse: Reuse | None = None,
     ) -> None:
-        """Take the parts of one run."""
+        """Take the parts of one run; without ``reuse`` each answer is bought."""
+        self._reuse = reuse
         self._recipe = recipe
         self._caller = caller
         self._store = store
@@ -78,10 +88,14 @@ class Filler:
                     earlier.append(self._refuse(work, 0, why))
                 break
             slot, results = self._slot(work, len(earlier), request)
+            place = self._place(slot, request)
             outcome = self._recall(slot, results, job.row, earlier)
+            if outcome is None and place is not None:
+                outcome = await self._take_over(place, slot, job.row, earlier)
             if outcome is None:
                 sent = True
                 outcome = await self._caller.call(slot, job.row, request, earlier)
+                self._keep(place, outcome)
             earlier.append(outcome.parsed)
             final = outcome.final
             self._count(job.row_id, earlier)
@@ -135,6 +149,36 @@ class Filler:
         self._progress.resumed += 1
         parsed = read_stored(self._recipe, row, stored, earlier)
         return Outcome(parsed, final=stored.finish_reason == FINAL_REFUSAL)
+
+    def _place(self, slot: SlotRow, request: Request) -> Place | None:
+        if self._reuse is None:
+            return None
+        return self._reuse.place(slot, request)
+
+    async def _take_over(
+        self, place: Place, slot: SlotRow, row: Row, earlier: list[Parsed]
+    ) -> Outcome | None:
+        """Take an earlier run's answer, if the recipe can read all of it."""
+        assert self._reuse is not None
+        stored = await self._reuse.find(place)
+        if stored is None:
+            return None
+        parsed = read_stored(self._recipe, row, stored, earlier)
+        if parsed.status is not Status.OK:
+            return None
+        self._progress.cached += 1
+        result = ResultRow(slot.id, slot.request_key, stored, now())
+        self._store.put_attempt(cached_attempt(slot), result)
+        return Outcome(parsed, final=False)
+
+    def _keep(self, place: Place | None, outcome: Outcome) -> None:
+        """Offer a good answer to other runs."""
+        completion, parsed = outcome.completion, outcome.parsed
+        if self._reuse is None or place is None or completion is None:
+            return
+        # Another model's answer is none to this request.
+        if parsed.status is Status.OK and MODEL_CHANGED not in completion.adapted:
+            self._reuse.keep(place, stored_form(completion, parsed))
 
     def _refuse(self, work: Work, round_: int, detail: str) -> Parsed:
         """The recipe could make no request of this row: a failed row, no call."""

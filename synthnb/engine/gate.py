@@ -39,7 +39,7 @@ class Gate:
         self.disk_trouble = waiting
         self._changed.set()
 
-    def unstall(self) -> None:
+    def end_stall(self) -> None:
         """Go on: somebody answers again."""
         self.stalled = False
         self._changed.set()

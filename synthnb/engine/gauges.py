@@ -6,15 +6,15 @@ Prometheus text of vLLM, SGLang and llama.cpp. A server without metrics is found
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 _SECONDS = 1.0
-_LINE = re.compile(
-    r"^(?P<name>[a-zA-Z_:][\w:]*)(?:\{[^}]*\})? +(?P<value>[-+.\deEinfNa]+)",
-    re.MULTILINE,
-)
+_LATER_SECONDS = 10.0
+_MISSES = 3
+"""A server that restarts has no metrics for a moment."""
 _WAITING = (
     "vllm:num_requests_waiting",
     "sglang:num_queue_reqs",
@@ -29,6 +29,13 @@ _CACHE = (
     "vllm:kv_cache_usage_perc",
     "vllm:gpu_cache_usage_perc",
     "sglang:token_usage",
+)
+# Of a page of some thousand lines just these are looked at; a label's value may hold
+# anything, braces too (Prometheus' text format 0.0.4).
+_LINE = re.compile(
+    rf"^(?P<name>{'|'.join(_WAITING + _RUNNING + _CACHE)})"
+    r"""(?:\{(?:[^"}]|"(?:[^"\\]|\\.)*")*\})?[ \t]+(?P<value>\S+)""",
+    re.MULTILINE,
 )
 
 
@@ -52,7 +59,7 @@ def read_gauges(text: str) -> Gauges | None:
             value = float(match["value"])
         except ValueError:
             continue
-        if value == value:  # noqa: PLR0124 - NaN differs from itself
+        if math.isfinite(value):
             found.setdefault(match["name"], []).append(value)
 
     def of(names: tuple[str, ...]) -> list[float]:
@@ -67,14 +74,30 @@ def read_gauges(text: str) -> Gauges | None:
 async def watch(
     fetch: Callable[[], Awaitable[str | None]], tell: Callable[[Gauges], object]
 ) -> None:
-    """Look about once a second until cancelled, or until there is nothing to see."""
-    misses = 0
-    while misses < 3:  # noqa: PLR2004 - a server that restarts has none for a moment
-        text = await fetch()
-        gauges = None if text is None else read_gauges(text)
+    """Look about once a second until cancelled.
+
+    A server that never showed any is given up; one that did is asked again now and then.
+
+    Args:
+        fetch: returns the text of the metrics, or ``None``; what it raises is a miss.
+        tell: heeds what was seen.
+    """
+    misses, has_seen = 0, False
+    while True:
+        gauges = await _look(fetch)
         if gauges is None:
             misses += 1
+            if misses == _MISSES and not has_seen:
+                return
         else:
-            misses = 0
+            misses, has_seen = 0, True
             tell(gauges)
-        await asyncio.sleep(_SECONDS)
+        await asyncio.sleep(_SECONDS if misses < _MISSES else _LATER_SECONDS)
+
+
+async def _look(fetch: Callable[[], Awaitable[str | None]]) -> Gauges | None:
+    try:
+        text = await fetch()
+    except Exception:  # noqa: BLE001 - a guide that fails must not end the run
+        return None
+    return None if text is None else read_gauges(text)

@@ -42,6 +42,8 @@ class Progress:
     """Calls made by this very ``generate`` call: 0 when everything was there."""
     resumed: int = 0
     """Answers taken from the ledger instead of being bought again."""
+    cached: int = 0
+    """Answers taken from the cache of earlier runs."""
     retries: int = 0
     in_flight: int = 0
     max_in_flight: int = 0
@@ -126,6 +128,8 @@ class Progress:
         parts += [f"{n:,} {status}" for status, n in sorted(self.by_status.items())]
         if self.resumed:
             parts.append(f"{self.resumed:,} answers from the ledger")
+        if self.cached:
+            parts.append(f"{self.cached:,} answers from the cache")
         parts.append(f"{self.requests:,} requests")
         if self.retries:
             parts.append(f"{self.retries:,} retries")

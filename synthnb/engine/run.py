@@ -10,6 +10,7 @@ from collections.abc import (
     Generator,
     Iterator,
     Mapping,
+    Sequence,
 )
 from concurrent.futures import Future
 from pathlib import Path
@@ -70,6 +71,8 @@ class Run:
         model: str | None = None,
         is_local: bool = False,
         price: Price | None = None,
+        inputs: Sequence[str] = (),
+        cache: bool | None = None,
     ) -> None:
         """Take the parts; ``start`` begins."""
         self.name = name
@@ -77,8 +80,10 @@ class Run:
         self.model = model
         self.is_local = is_local
         self.price = price
+        self._cache = cache
         self.progress = Progress(wanted=wanted)
         self._jobs = jobs
+        self._inputs = tuple(inputs)
         self._store = store
         self._open_client = open_client
         self._limits = limits
@@ -191,6 +196,7 @@ class Run:
                 progress=self.progress,
                 limits=self._limits,
                 price=self.price,
+                cache=self._cache,
                 name=self.name,
                 hooks=Hooks(self._emit, self._is_heard, self._show_gate, self._end_at),
             )
@@ -208,7 +214,7 @@ class Run:
         self._error = error  # a listener that hears of the end asks for its reason
         if error is not None:
             self.progress.note = str(error).partition("\n")[0]
-            self._set_state(State.ERROR)
+            self._set_state(State.ERROR, error)
             self._finished.set_exception(error)
             return
         if self.progress.wanted is None and not self._gate.stopped:
@@ -393,7 +399,9 @@ class Run:
         """
         from synthnb.frames import records_frame
 
-        frame = records_frame(self.records(), fields=self.recipe.fields)
+        frame = records_frame(
+            self.records(), fields=self.recipe.fields, inputs=self._inputs
+        )
         frame.attrs["run_folder"] = str(self.folder)
         frame.attrs["fields"] = list(self.recipe.fields)
         return frame
@@ -440,7 +448,7 @@ class Run:
 
     def events(self) -> EventStream:
         """Return the events from now on, as an async iterator that ends with the run."""
-        return EventStream(self.subscribe, is_over=self._state.is_final)
+        return EventStream(self.subscribe, is_over=lambda: self._state.is_final)
 
     def _is_heard(self) -> bool:
         return bool(self._listeners) or logs.wants_every_answer()
@@ -452,9 +460,9 @@ class Run:
             with contextlib.suppress(Exception):
                 listener(event)
 
-    def _set_state(self, state: State) -> None:
+    def _set_state(self, state: State, error: BaseException | None = None) -> None:
         self._state = state
-        self._emit(StateChanged(state))
+        self._emit(StateChanged(state, error))
 
     # from the ledger's thread ------------------------------------------------------------
 

@@ -105,7 +105,10 @@ class Scheduler:
             known: Known = {}
             if not self._store.fresh:
                 ids = list(dict.fromkeys(job.row_id for job in jobs))
-                known = await asyncio.to_thread(self._store.known, self._step, ids)
+                samples = list(dict.fromkeys(job.sample_index for job in jobs))
+                known = await asyncio.to_thread(
+                    self._store.known, self._step, ids, samples
+                )
             self._ready += [Work(job, known) for job in jobs]
             self._wake(len(jobs))
             await asyncio.sleep(0)

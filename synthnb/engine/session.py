@@ -13,11 +13,12 @@ from synthnb.engine.adaptive import AdaptiveLimit
 from synthnb.engine.allowance import Allowance
 from synthnb.engine.breaker import Breaker
 from synthnb.engine.calls import Caller
-from synthnb.engine.events import Event
+from synthnb.engine.events import Event, Noted
 from synthnb.engine.filling import Filler
 from synthnb.engine.gate import Gate
 from synthnb.engine.jobs import Job
 from synthnb.engine.progress import Progress
+from synthnb.engine.reuse import reuse_for
 from synthnb.engine.scheduler import Scheduler
 from synthnb.engine.slots import Slots
 from synthnb.engine.tracing import Tracing
@@ -57,12 +58,14 @@ class Session:
         progress: Progress,
         limits: Limits,
         price: Price | None,
+        cache: bool | None,
         name: str,
         hooks: Hooks,
     ) -> None:
         """Put the parts together; nothing starts before ``run``."""
         width = limits.max_concurrency or client.default_concurrency
-        self.limit = AdaptiveLimit(width, adaptive=limits.adaptive)
+        start = getattr(client, "settled_concurrency", None)
+        self.limit = AdaptiveLimit(width, start=start, adaptive=limits.adaptive)
         progress.limit = self.limit.limit
         self.tracing = Tracing.of_run(name, client.model, client.endpoint)
         breaker = Breaker(
@@ -83,7 +86,10 @@ class Session:
             emit=hooks.emit,
             is_heard=hooks.is_heard,
         )
-        self.filler = Filler(recipe, caller, store, progress)
+        self._reuse = reuse_for(
+            store.folder, cache=cache, note=lambda text: hooks.emit(Noted(text))
+        )
+        self.filler = Filler(recipe, caller, store, progress, self._reuse)
         self._scheduler = Scheduler(
             jobs, self.filler, store, gate, step=recipe.step, width=width
         )
@@ -92,8 +98,13 @@ class Session:
     async def run(self) -> None:
         """Fill all slots, or all that can be before a stop; see ``Scheduler.run``."""
         with self._traced():
-            async with self._gauging(), self._timing():
+            async with self._gauging(), self._timing(), self._reusing():
                 await self._scheduler.run()
+        remember = getattr(self._client, "remember_concurrency", None)
+        settled = self.limit.settled
+        # One that was held down by the maximum says nothing of the server.
+        if remember and settled and settled < self.limit.maximum:
+            remember(settled)
 
     @contextlib.contextmanager
     def _traced(self) -> Iterator[None]:
@@ -108,6 +119,14 @@ class Session:
             raise
         finally:
             self.tracing.end(error)
+
+    @contextlib.asynccontextmanager
+    async def _reusing(self) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            if self._reuse is not None:
+                await self._reuse.aclose()
 
     @contextlib.asynccontextmanager
     async def _gauging(self) -> AsyncIterator[None]:

@@ -1,12 +1,15 @@
 """OpenTelemetry spans, with the names of the semantic conventions for generative AI.
 
-All names stand here, for the conventions still change (as of 1.37: ``gen_ai.provider.name``
-took the place of ``gen_ai.system``). Prompts and answers are never recorded. Without the
-API's package, or without a tracer provider, a run has no tracing and pays nothing.
+All names stand here, for the conventions still change: these are those of "client
+inference" in https://github.com/open-telemetry/semantic-conventions-genai (development),
+where ``gen_ai.provider.name`` took the place of ``gen_ai.system``. Prompts and answers are
+never recorded, and no setting turns that on. Without the API's package, or without a
+tracer provider, a run has no tracing and pays nothing.
 """
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -18,7 +21,20 @@ if TYPE_CHECKING:
 
 _OPERATION = "chat"
 _PROVIDER = "openai"
-"""The API that is spoken, as the conventions have it for whoever speaks the same."""
+"""The API that is spoken, for every server that is none of these."""
+_PROVIDERS = {
+    "openai.azure.com": "azure.ai.openai",
+    "services.ai.azure.com": "azure.ai.inference",
+    "generativelanguage.googleapis.com": "gcp.gemini",
+    "api.anthropic.com": "anthropic",
+    "api.cohere.ai": "cohere",
+    "api.deepseek.com": "deepseek",
+    "api.groq.com": "groq",
+    "api.mistral.ai": "mistral_ai",
+    "api.perplexity.ai": "perplexity",
+    "api.x.ai": "x_ai",
+}
+"""Host → the conventions' name of who runs it."""
 
 
 class Tracing:
@@ -31,16 +47,11 @@ class Tracing:
         self._trace = trace
         self._tracer = tracer
         self._model = model
-        parts = urlsplit(endpoint)
         self._common: dict[str, Any] = {
             "gen_ai.operation.name": _OPERATION,
-            "gen_ai.provider.name": _PROVIDER,
             "gen_ai.request.model": model,
-            "server.address": parts.hostname or endpoint,
+            **_server(endpoint),
         }
-        if parts.hostname:
-            default = 443 if parts.scheme == "https" else 80
-            self._common["server.port"] = parts.port or default
         self._run = tracer.start_span(
             f"synthnb.run {name}", attributes={"synthnb.run.name": name}
         )
@@ -56,7 +67,8 @@ class Tracing:
         provider = trace.get_tracer_provider()
         if isinstance(provider, trace.ProxyTracerProvider | trace.NoOpTracerProvider):
             return None
-        return cls(trace.get_tracer("synthnb"), name, model, endpoint)
+        tracer = trace.get_tracer("synthnb", version("synthnb"))
+        return cls(tracer, name, model, endpoint)
 
     def attempt(self, request: Request, row_id: str) -> Attempt:
         """Begin the span of one attempt."""
@@ -67,7 +79,7 @@ class Tracing:
             "gen_ai.request.top_p": sampling.top_p,
             "gen_ai.request.seed": sampling.seed,
             "gen_ai.request.stop_sequences": sampling.stop or None,
-            "gen_ai.output.type": "text" if request.schema is None else "json",
+            "gen_ai.output.type": None if request.schema is None else "json",
             "synthnb.row.id": row_id,
         }
         span = self._tracer.start_span(
@@ -112,6 +124,28 @@ class Attempt:
         """End it with the kind of failure."""
         _fail(self._span, error)
         self._span.end()
+
+
+def _server(endpoint: str) -> dict[str, Any]:
+    """Say where the model is. User names and passwords in a URL are no part of it."""
+    parts = urlsplit(endpoint)
+    host = parts.hostname
+    if host is None:  # a client of the user's own says what it likes
+        return {"gen_ai.provider.name": _PROVIDER, "server.address": endpoint}
+    provider = next(
+        (
+            name
+            for known, name in _PROVIDERS.items()
+            if f".{host}".endswith(f".{known}")
+        ),
+        _PROVIDER,
+    )
+    default = 443 if parts.scheme == "https" else 80
+    return {
+        "gen_ai.provider.name": provider,
+        "server.address": host,
+        "server.port": parts.port or default,
+    }
 
 
 def _fail(span: Span, error: BaseException) -> None:

@@ -25,7 +25,8 @@ class RunUsage:
     usd: float | None = None
     """What this call cost; ``None`` where no price is known or a usage is missing."""
     total_usd: float | None = None
-    """What all calls cost, by their known tokens and today's price."""
+    """What all calls cost, by their known tokens and today's price; ``None`` as ``usd``
+    is."""
     price_as_of: str = ""
 
     @classmethod
@@ -35,10 +36,9 @@ class RunUsage:
         """Read the counters of a call and the sums of its ledger."""
         calls, prompt, completion = store.cost()
         usd = total = None
-        if price is not None:
+        if price is not None and not progress.unknown_usage:
+            usd = price.of(progress.prompt_tokens, progress.completion_tokens)
             total = price.of(prompt, completion)
-            if not progress.unknown_usage:
-                usd = price.of(progress.prompt_tokens, progress.completion_tokens)
         return cls(
             requests=progress.requests,
             prompt_tokens=progress.prompt_tokens,

@@ -22,10 +22,8 @@ _RESULT = (
     " prompt_tokens, completion_tokens, estimated, adapted FROM result"
     " WHERE slot_id = ? AND request_key = ?"
 )
-_ROWS = (
-    "SELECT DISTINCT row_id, sample_index FROM slot"
-    " WHERE step = ? AND generation = ? AND round = 0 ORDER BY ordinal"
-)
+# In the order of the table: sorting a million slots would cost more than all the rest.
+_SAMPLES = "SELECT row_id, sample_index FROM slot WHERE step = ? AND round = 0"
 
 
 class PastAttempt(NamedTuple):
@@ -70,7 +68,6 @@ def slots_of_row(store: RunStore, step: str, row_id: str) -> list[PastSlot]:
 
 
 def samples(store: RunStore, step: str) -> Iterator[tuple[str, int]]:
-    """Yield (row id, sample index) of the last ``generate`` call, in its order."""
-    generation = store.last_generation()
+    """Yield (row id, sample index) of every slot, those of earlier calls included."""
     with store.reading() as db:
-        yield from db.execute(_ROWS, (step, generation))
+        yield from db.execute(_SAMPLES, (step,))

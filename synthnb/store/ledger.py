@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sqlite3
 import tempfile
@@ -198,20 +199,24 @@ class RunStore:
         return int(found[0]) if found else 0
 
     def known(
-        self, step: str, row_ids: Sequence[str]
+        self, step: str, row_ids: Sequence[str], samples: Sequence[int] | None = None
     ) -> dict[tuple[str, int, int], tuple[int, Results]]:
-        """Return what the ledger has for some rows.
+        """Return what the ledger has for some rows, of all or of some samples.
 
         Returns:
             (row_id, sample_index, round) → (slot id, results by request key).
         """
-        marks = ",".join("?" * len(row_ids))
+        marks, only = ",".join("?" * len(row_ids)), ""
+        values: tuple[Any, ...] = (step, *row_ids)
+        if samples is not None:
+            only = f" AND s.sample_index IN ({','.join('?' * len(samples))})"
+            values += tuple(samples)
         with self.reading() as db:
             slots = db.execute(
-                schema.KNOWN_SLOTS.format(marks=marks), (step, *row_ids)
+                schema.KNOWN_SLOTS.format(marks=marks) + only, values
             ).fetchall()
             found = db.execute(
-                schema.KNOWN_RESULTS.format(marks=marks), (step, *row_ids)
+                schema.KNOWN_RESULTS.format(marks=marks) + only, values
             ).fetchall()
         results: dict[int, Results] = {}
         for slot_id, key, *columns in found:
@@ -249,17 +254,23 @@ class RunStore:
         with self.reading() as db:
             return {key: json.loads(data) for key, data in db.execute(query, row_ids)}
 
-    def pace(self) -> tuple[int, float, float] | None:
-        """Return (answers, mean answer tokens, mean seconds); ``None`` before any."""
+    def pace(self) -> tuple[int, float, float, float] | None:
+        """Return what answers took so far; ``None`` before any.
+
+        Returns:
+            (answers, mean answer tokens, mean seconds, answers a slot).
+        """
         query = (
-            "SELECT count(*), avg(completion_tokens), avg(seconds) FROM attempt"
-            " WHERE completion_tokens IS NOT NULL"
+            "SELECT count(*), avg(a.completion_tokens), avg(a.seconds),"
+            " count(*) * 1.0 / max(1, sum(s.round = 0))"
+            " FROM attempt a JOIN slot s ON s.id = a.slot_id"
+            " WHERE a.completion_tokens IS NOT NULL"
         )
         if not self.path.exists():
             return None
         with self.reading() as db:
-            answers, tokens, seconds = db.execute(query).fetchone()
-        return (answers, tokens, seconds) if answers else None
+            answers, tokens, seconds, calls = db.execute(query).fetchone()
+        return (answers, tokens, seconds, calls) if answers else None
 
     def cost(self) -> tuple[int, int, int]:
         """Return (calls, prompt tokens, completion tokens) of all attempts ever made."""
@@ -313,9 +324,20 @@ def _answer_statements(
 
 def _as_json(row: Mapping[str, Any]) -> str:
     try:
-        return orjson.dumps(row, default=str).decode()
+        text = orjson.dumps(row, default=str).decode()
     except orjson.JSONEncodeError:  # a lone surrogate, a very large integer
         return json.dumps(dict(row), ensure_ascii=False, default=str)
+    if "null" in text and _has_infinite(row):  # which orjson writes as null
+        return json.dumps(dict(row), ensure_ascii=False, default=str)
+    return text
+
+
+def _has_infinite(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_has_infinite, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_has_infinite, value))
+    return isinstance(value, float) and math.isinf(value)
 
 
 def _write_whole(target: Path, text: str) -> None:

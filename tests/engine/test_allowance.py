@@ -60,6 +60,52 @@ def test_tokens_a_minute_are_corrected_by_what_was_really_used():
     assert allowance.wait(request) == pytest.approx(12.0)
 
 
+@given(st.lists(st.tuples(st.integers(0, 3000), st.integers(0, 900)), max_size=60))
+def test_reservations_leave_nothing_behind(usages):
+    """Many at once, while the expectation moves: in the end only real use counts."""
+    clock = Clock()
+    thousand_a_second = Limits(tokens_per_minute=60_000)
+    allowance = Allowance(thousand_a_second, clock=clock)
+    shared = ask()
+    flying = [(shared if i % 3 else ask(), usage) for i, usage in enumerate(usages)]
+    for request, _ in flying:
+        allowance.wait(request)
+        allowance.sent()
+    for request, usage in reversed(flying):
+        allowance.ended(request, answer(*usage))
+    assert not allowance._reserved
+    # The clock stands still, so all that was used is owed.
+    assert allowance.wait(ask()) == pytest.approx(sum(map(sum, usages)) / 1000)
+
+
+def test_what_was_not_sent_is_given_back():
+    clock = Clock()
+    limits = Limits(requests_per_minute=60, tokens_per_minute=60_000)
+    allowance = Allowance(limits, clock=clock)
+    request = ask()
+    allowance.wait(request)
+    for _ in range(50):
+        assert allowance.wait(request) == pytest.approx(1.0)
+        allowance.give_back(request)
+
+
+def test_before_the_first_answer_those_in_flight_count_with_their_estimate():
+    allowance = Allowance(Limits(budget_tokens=1000))
+    sent = 0
+    while not allowance.must_wait() and sent < 100:
+        allowance.wait(ask(chars=400, most=200))  # about 300 tokens each
+        allowance.sent()
+        sent += 1
+    assert sent == 3
+
+
+def test_one_request_is_always_sent_however_small_the_budget():
+    allowance = Allowance(Limits(budget_tokens=1))
+    allowance.wait(ask())
+    assert not allowance.must_wait()
+    assert allowance.reached() is None
+
+
 def test_without_limits_nothing_is_counted():
     allowance = Allowance(Limits(max_concurrency=3, max_seconds=9))
     assert allowance.is_free
@@ -144,7 +190,7 @@ async def test_money_is_unknown_where_a_usage_is(echo, puppet):
     run = generate(echo(), rows(3), client, name="unknown")
     await run
     assert run.usage.usd is None
-    assert run.usage.total_usd == 0.0
+    assert run.usage.total_usd is None
     assert run.usage.unknown == 3
 
 

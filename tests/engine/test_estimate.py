@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from synthnb.config import Limits
+from synthnb.engine.estimate import Pace, estimate_run
 from synthnb.errors import ConfigError
 from synthnb.pipeline import estimate, generate
 from synthnb.providers.prices import Price
@@ -93,6 +94,73 @@ async def test_what_a_run_has_already_tells_of_the_rest(echo, puppet):
     assert "≈ 700" in beside
     assert "665" in beside  # the other 95 answers
     assert "$" in beside
+
+
+def words(request):
+    return len(request.split())
+
+
+async def no_count(_):
+    return None
+
+
+def estimated(recipe, rows, limits=None, price=None, pace=None):
+    return estimate_run(
+        recipe,
+        rows,
+        len(rows),
+        count=no_count,
+        guess=words,
+        price=price,
+        pace=pace,
+        concurrency=10,
+        limits=limits,
+    )
+
+
+async def test_rates_say_how_long_it_takes_at_least(echo):
+    rows = [{"text": "one two three"}] * 600
+    found = await estimated(echo(), rows, Limits(requests_per_minute=10))
+    assert found.seconds is None
+    assert found.least_seconds == 3600
+    assert "at least 1:00:00" in repr(found)
+    pace = Pace(5, 7.0, 1.0)
+    found = await estimated(echo(), rows, Limits(requests_per_minute=10), pace=pace)
+    assert found.seconds == 3600
+    found = await estimated(echo(), rows, Limits(tokens_per_minute=1000), pace=pace)
+    assert found.seconds == 600 * (3 + 7) / 1000 * 60
+    found = await estimated(echo(), rows, pace=pace)
+    assert found.seconds == 60
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        (Limits(budget_tokens=1000), "budget_tokens ends it after ≈ 100 of the 600"),
+        (Limits(budget_usd=0.003), "budget_usd ends it after ≈ 300 of the 600"),
+        (Limits(max_seconds=30), "max_seconds ends it after ≈ 300 of the 600"),
+        (Limits(max_seconds=30, budget_tokens=1000), "budget_tokens ends it after"),
+        (Limits(max_seconds=61, budget_tokens=6001, budget_usd=0.1), ""),
+    ],
+)
+async def test_a_limit_that_would_end_the_run_is_told(echo, limits, said):
+    rows = [{"text": "one two three"}] * 600
+    pace, price = Pace(5, 7.0, 1.0), Price(1, 1)
+    found = await estimated(echo(), rows, limits, price, pace)
+    assert (said in repr(found)) if said else not found.ended_by
+
+
+async def test_top_ups_are_expected_as_they_came(echo):
+    rows = [{"text": "a b c"}] * 100
+    found = await estimated(echo(), rows, pace=Pace(15, 8.0, 1.0, 1.5))
+    assert (found.requests, found.prompt_tokens) == (150, 450)
+    assert (found.completion_tokens, found.seconds) == (1200, 15)
+
+
+async def test_rows_that_a_recipe_cannot_use_are_no_requests(echo):
+    rows = [{"text": "a b"}, {"other": "x"}] * 10
+    found = await estimated(echo(), rows)
+    assert (found.requests, found.prompt_tokens) == (10, 20)
 
 
 async def test_rows_that_can_be_read_but_once_are_left_alone(puppet):

@@ -5,10 +5,14 @@ from __future__ import annotations
 import pytest
 
 from synthnb.config import Limits, Retry
+from synthnb.engine.explain import _is_of, explain
 from synthnb.errors import RequestRefusedError, RunError, ServerError
+from synthnb.fingerprint import record_id
 from synthnb.pipeline import generate
 from synthnb.providers.provider import Provider
 from synthnb.recipes import QA
+from synthnb.store import RunStore
+from synthnb.store.files import runs_home
 from synthnb.testing import Fault, FaultServer
 
 QUICK = Limits(retry=Retry(max_attempts=4, base_seconds=0.2, max_seconds=0.3))
@@ -94,3 +98,37 @@ async def test_what_the_dialect_changed_is_said():
         await run
         (row_id,) = {r["row_id"] for r in run.records()}
         assert "without a schema" in repr(run.explain(row_id))
+
+
+@pytest.mark.parametrize(
+    "row_id", ["row-1", 'a"b\\c', "Zürich 東京", "\ud800", "a\nb", ""]
+)
+def test_the_search_hashes_as_record_ids_are_made(row_id):
+    key = record_id("qa", row_id, 2, 11)
+    assert _is_of(key, "qa", row_id, 2, 12)
+    assert not _is_of(key, "qa", row_id, 2, 11)
+    assert not _is_of(key, "qa", row_id, 1, 12)
+    assert not _is_of(key, "judge", row_id, 2, 12)
+
+
+async def test_a_record_of_an_earlier_call_is_found_after_a_restart(echo, puppet):
+    first = await generate(
+        echo(wanted=3), rows(3), puppet(lambda _: "a b c"), name="re"
+    )
+    await generate(echo(wanted=3), rows(1), puppet(lambda _: "a b c"), name="re")
+    store = RunStore(runs_home() / "re")
+    for number in (0, 5, 8):
+        told = explain(echo(wanted=3), store, first["record_id"].iloc[number])
+        assert told.row_id == first["row_id"].iloc[number]
+        assert told.sample_index == 0
+
+
+async def test_a_guess_names_what_is_spelled_alike(echo, puppet):
+    run = generate(echo(), rows(3), puppet(), name="near")
+    await run
+    with pytest.raises(RunError) as caught:
+        run.explain("rwo-1")
+    assert "'row-1'" in caught.value.hint
+    with pytest.raises(RunError) as caught:
+        run.explain("0123456789abcdef")
+    assert "Did you mean" not in caught.value.hint

@@ -34,6 +34,12 @@ vllm:kv_cache_usage_perc{engine="1",model_name="m"} 0.93
             Gauges(2, 3, 0),
         ),
         ("vllm:num_requests_running NaN\nvllm:num_requests_waiting 3", Gauges(0, 3, 0)),
+        (
+            "vllm:num_requests_running 3\nvllm:num_requests_waiting +Inf",
+            Gauges(3, 0, 0),
+        ),
+        ('vllm:num_requests_waiting{model_name="a}b\\"c"} 5', Gauges(0, 5, 0)),
+        ("vllm:num_requests_waiting_by_reason 5", None),
         ("python_gc_objects_collected_total 3.0", None),
         ('{"gpu_info": []}', None),
         ("", None),
@@ -54,12 +60,44 @@ async def test_a_server_without_metrics_is_not_asked_for_ever(monkeypatch):
     assert len(asked) == 3
 
 
-async def test_what_is_seen_is_told(monkeypatch):
+async def test_a_server_that_had_metrics_is_asked_again(monkeypatch):
     monkeypatch.setattr(gauges, "_SECONDS", 0)
-    seen = []
+    monkeypatch.setattr(gauges, "_LATER_SECONDS", 0)
+    asked, seen = [], []
+    enough = asyncio.Event()
 
     async def fetch():
-        return VLLM if len(seen) < 5 else None
+        asked.append(1)
+        if len(asked) in (1, 2, 20):
+            return VLLM
+        if len(asked) == 5:
+            raise OSError("the server is away")
+        return None
 
-    await asyncio.wait_for(gauges.watch(fetch, seen.append), 5)
-    assert seen == [Gauges(15, 2, 0.93)] * 5
+    def tell(what):
+        seen.append(what)
+        if len(seen) == 3:
+            enough.set()
+
+    task = asyncio.create_task(gauges.watch(fetch, tell))
+    async with asyncio.timeout(5):
+        await enough.wait()
+    assert seen == [Gauges(15, 2, 0.93)] * 3
+    task.cancel()
+    await asyncio.wait([task], timeout=5)
+    assert task.cancelled()
+
+
+async def test_it_can_be_cancelled_while_it_fetches():
+    begun = asyncio.Event()
+
+    async def fetch():
+        begun.set()
+        await asyncio.Event().wait()
+
+    task = asyncio.create_task(gauges.watch(fetch, print))
+    async with asyncio.timeout(5):
+        await begun.wait()
+    task.cancel()
+    await asyncio.wait([task], timeout=5)
+    assert task.cancelled()

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import logging
 
+import pytest
+
 import synthnb as sn
 from synthnb.config import Limits, Retry
-from synthnb.errors import ServerError
+from synthnb.engine.events import Answered, Failed, Held, Noted, Retried, StateChanged
+from synthnb.engine.logs import RunLog
+from synthnb.engine.progress import State
+from synthnb.errors import RateLimitError, ServerError, StoreError
 from synthnb.pipeline import generate
+from synthnb.recipes.base import Parsed
+from synthnb.records import Status
 from synthnb.testing import Answer, Fault, FaultServer
 
 QUICK = Limits(retry=Retry(max_attempts=2, base_seconds=0.01, max_seconds=0.02))
@@ -81,3 +88,81 @@ def test_a_program_without_logging_sees_nothing(capfd):
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stderr == done.stdout == ""
+
+
+def test_waits_that_follow_each_other_are_one_line(caplog):
+    caplog.set_level(logging.INFO, logger="synthnb")
+    moment = [0.0]
+    log = RunLog("x", clock=lambda: moment[0])
+    for second in range(70):
+        moment[0] = float(second)
+        log(Held(2.0, RateLimitError("slow down", http_status=429)))
+    texts = [r.getMessage() for r in caplog.records]
+    assert texts == [
+        "run x: all wait 2.0 s after RateLimitError 429",
+        "run x: all wait 2.0 s after RateLimitError 429 (and 29 times before)",
+        "run x: all wait 2.0 s after RateLimitError 429 (and 29 times before)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("event", "level", "text"),
+    [
+        (StateChanged(State.RUNNING), logging.INFO, "run x is running"),
+        (StateChanged(State.STALLED), logging.WARNING, "run x is stalled"),
+        (StateChanged(State.DONE), logging.INFO, "run x is done"),
+        (
+            StateChanged(State.ERROR, ServerError(CANARY, http_status=503)),
+            logging.ERROR,
+            "run x is error after ServerError 503",
+        ),
+        (
+            StateChanged(State.ERROR, StoreError(CANARY)),
+            logging.ERROR,
+            "run x is error after StoreError",
+        ),
+        (Noted("disk full"), logging.WARNING, "run x: disk full"),
+    ],
+)
+def test_what_a_life_brings_has_its_level(caplog, event, level, text):
+    caplog.set_level(logging.DEBUG, logger="synthnb")
+    RunLog("x")(event)
+    assert [(r.levelno, r.getMessage()) for r in caplog.records] == [(level, text)]
+
+
+def test_ids_cannot_forge_a_line_or_smuggle_a_text(caplog):
+    caplog.set_level(logging.DEBUG, logger="synthnb")
+    log = RunLog("x")
+    ok, error = Parsed(Status.OK), ServerError("boom")
+    log(Answered("a\nCRITICAL forged", ok, request_id=f"{CANARY} is the prompt"))
+    log(Answered("b", ok, request_id="c" * 500))
+    log(Retried("r\u2028x", error, 1.0))
+    log(Failed("y\x1b[31m" + "long" * 100, error))
+    log(Noted("two\nlines"))
+    assert CANARY not in caplog.text
+    for record in caplog.records:
+        text = record.getMessage()
+        assert len(text.splitlines()) == 1
+        assert "\x1b" not in text
+        assert len(text) < 200
+
+
+async def test_the_sdks_own_logs_hold_neither_key_nor_content(echo, caplog):
+    """openai 3, httpx2, httpcore2: methods, URLs, status, the response's headers."""
+    openai = pytest.importorskip("openai")
+    from synthnb.providers.sdk import SdkClient
+
+    caplog.set_level(logging.DEBUG)
+    async with FaultServer(answer=lambda _: Answer(f"{CANARY} answer")) as server:
+        sdk = openai.AsyncOpenAI(
+            base_url=server.base_url,
+            api_key=f"sk-{CANARY}",
+            default_headers={"x-api-key": CANARY},
+        )
+        client = SdkClient(sdk, "fault-model")
+        data = [{"text": f"row {CANARY}"}]
+        await generate(echo(), data, client, name="sdk", limits=QUICK)
+        await sdk.close()
+    loggers = {r.name.partition(".")[0] for r in caplog.records}
+    assert {"openai", "synthnb"} <= loggers
+    assert CANARY not in caplog.text

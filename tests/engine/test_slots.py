@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 
 from synthnb.engine.adaptive import AdaptiveLimit
 from synthnb.engine.slots import Slots
@@ -77,3 +78,55 @@ async def test_cancelled_waiters_take_no_turn():
     async with asyncio.timeout(5):
         await slots.enter()
     assert slots.limit.in_flight == 1
+
+
+async def test_answers_of_one_moment_do_not_see_the_same_room_twice():
+    slots = fixed(4)
+    inside = []
+
+    async def come(name):
+        await slots.enter()
+        inside.append(name)
+
+    tasks = [asyncio.create_task(come(n)) for n in range(12)]
+    await asyncio.sleep(0)
+    for _ in range(3):  # three leave before anybody has woken
+        slots.limit.answered()
+        slots.left()
+        assert slots.limit.in_flight == 4
+    await asyncio.sleep(0)
+    assert inside == list(range(7))
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+    assert slots.limit.in_flight == 4
+
+
+async def test_nobody_is_lost_whatever_is_cancelled():
+    rng = random.Random(1)
+    slots = Slots(AdaptiveLimit(8, start=3))
+    done = []
+
+    async def work(name):
+        await slots.enter()
+        try:
+            for _ in range(rng.randrange(3)):
+                await asyncio.sleep(0)
+            slots.limit.answered()
+        except asyncio.CancelledError:
+            slots.limit.dropped()
+            raise
+        finally:
+            slots.left()
+        done.append(name)
+
+    tasks = [asyncio.create_task(work(n)) for n in range(400)]
+    for _ in range(60):
+        await asyncio.sleep(0)
+        rng.choice(tasks).cancel()
+    async with asyncio.timeout(20):
+        await asyncio.wait(tasks)
+    cancelled = sum(task.cancelled() for task in tasks)
+    assert len(done) + cancelled == 400
+    assert cancelled > 0
+    assert slots.limit.in_flight == 0

@@ -23,6 +23,7 @@ async def test_every_event_comes_and_the_stream_ends_with_the_run(echo, puppet):
     assert answered[0].prompt_tokens == 5
     assert answered[0].completion_tokens == 7
     assert answered[0].attempt == 1
+    assert [e.at for e in events] == sorted(e.at for e in events)
     assert isinstance(events[-1], StateChanged)
     assert events[-1].state is State.DONE
     assert [event async for event in run.events()] == []
@@ -75,7 +76,11 @@ async def test_another_threads_loop_may_read(echo, puppet):
         ready.set()
         heard.extend([event async for event in stream])
 
-    thread = threading.Thread(target=lambda: asyncio.run(read()))
+    def elsewhere():
+        with asyncio.Runner() as runner:  # not asyncio.run: nest-asyncio leaves it open
+            runner.run(read())
+
+    thread = threading.Thread(target=elsewhere)
     thread.start()
     await asyncio.to_thread(ready.wait, 5)
     gate.set()
@@ -91,3 +96,72 @@ async def test_a_stream_that_is_closed_ends(echo, puppet):
     stream.close()
     assert [event async for event in stream] == []
     await run
+
+
+def source():
+    """Stand in for a run: who listens to it, and a way to speak to them."""
+    ears = []
+
+    def subscribe(listener):
+        ears.append(listener)
+        return lambda: ears.remove(listener)
+
+    def say(event):
+        for ear in tuple(ears):
+            ear(event)
+
+    return ears, subscribe, say
+
+
+async def test_closing_wakes_whoever_waits():
+    ears, subscribe, _ = source()
+    stream = EventStream(subscribe, is_over=lambda: False)
+
+    async def read():
+        return [event async for event in stream]
+
+    waiting = [asyncio.create_task(read()) for _ in range(2)]
+    await asyncio.sleep(0)
+    await asyncio.to_thread(stream.close)
+    async with asyncio.timeout(10):
+        assert await asyncio.gather(*waiting) == [[], []]
+    assert ears == []
+
+
+async def test_a_stream_that_is_let_go_listens_no_more():
+    ears, subscribe, say = source()
+    stream = EventStream(subscribe, is_over=lambda: False)
+    say(StateChanged(State.RUNNING))
+    async for _ in stream:
+        break
+    assert len(ears) == 1
+    del stream
+    assert ears == []
+
+
+async def test_a_run_that_ends_while_the_stream_begins_ends_the_stream():
+    over = []
+
+    def subscribe(listener):
+        over.append(True)  # the run's last event went out just before
+        return lambda: None
+
+    stream = EventStream(subscribe, is_over=lambda: bool(over))
+    async with asyncio.timeout(10):
+        assert [event async for event in stream] == []
+
+
+async def test_a_reader_that_gave_up_waiting_misses_nothing():
+    _, subscribe, say = source()
+    stream = EventStream(subscribe, is_over=lambda: False)
+    try:
+        async with asyncio.timeout(0):
+            await anext(stream)
+    except TimeoutError:
+        say(StateChanged(State.PAUSED))
+    assert (await anext(stream)).state is State.PAUSED
+
+
+def test_the_time_of_an_event_does_not_tell_it_from_another():
+    assert Dropped(1, at=1.0) == Dropped(1, at=2.0)
+    assert Dropped(1) != Dropped(2)

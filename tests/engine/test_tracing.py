@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
+import subprocess
+import sys
 
 import pytest
 from opentelemetry import trace
@@ -10,7 +13,9 @@ from opentelemetry import trace
 import synthnb as sn
 from synthnb.config import Limits, Retry
 from synthnb.engine.tracing import Tracing
+from synthnb.errors import AuthError
 from synthnb.pipeline import generate
+from synthnb.records import Completion, Message, Request
 from synthnb.testing import Answer, Fault, FaultServer
 
 CANARY = "canary-77e1"
@@ -22,6 +27,7 @@ class Span(trace.NonRecordingSpan):
         super().__init__(trace.SpanContext(1, number, is_remote=False))
         self.name, self.parent, self.kind = name, parent, kind
         self.attributes, self.status, self.ended = dict(attributes or {}), None, 0
+        self.started_under = trace.get_current_span()
         SPANS.append(self)
 
     def set_attribute(self, key, value):
@@ -92,7 +98,6 @@ async def test_a_run_and_each_attempt_has_a_span_with_the_conventions_names(span
         "gen_ai.request.max_tokens": 9,
         "gen_ai.request.temperature": 0.5,
         "gen_ai.request.seed": 3,
-        "gen_ai.output.type": "text",
         "gen_ai.response.model": "fault-model",
         "gen_ai.response.id": "chatcmpl-2",
         "gen_ai.response.finish_reasons": ["stop"],
@@ -122,3 +127,75 @@ async def test_without_the_package_there_is_no_tracing(monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", absent)
     assert Tracing.of_run("x", "m", "http://h:1/v1") is None
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "provider", "address", "port"),
+    [
+        ("http://10.0.0.7:8000/v1", "openai", "10.0.0.7", 8000),
+        ("https://api.openai.com/v1", "openai", "api.openai.com", 443),
+        ("https://api.groq.com/openai/v1", "groq", "api.groq.com", 443),
+        ("https://x.openai.azure.com/v1", "azure.ai.openai", "x.openai.azure.com", 443),
+        ("https://evil-api.x.ai.example/v1", "openai", "evil-api.x.ai.example", 443),
+        ("https://notapi.x.ai/v1", "openai", "notapi.x.ai", 443),
+        ("http://[::1]/v1", "openai", "::1", 80),
+        (f"http://user:{CANARY}@host:1/v1?key={CANARY}", "openai", "host", 1),
+        ("puppet:", "openai", "puppet:", None),
+    ],
+)
+def test_a_server_is_named_as_the_conventions_have_it(
+    spans, endpoint, provider, address, port
+):
+    tracing = Tracing.of_run("named", "m", endpoint)
+    tracing.attempt(Request((Message("user", CANARY),)), "row-1").answered(
+        Completion(CANARY)
+    )
+    tracing.end()
+    attributes = spans[1].attributes
+    assert attributes["gen_ai.provider.name"] == provider
+    assert attributes["server.address"] == address
+    assert attributes.get("server.port") == port
+    assert None not in attributes.values()
+    assert CANARY not in str([vars(span) for span in spans])
+
+
+async def test_a_run_that_is_cancelled_or_fails_ends_its_spans(spans, echo, puppet):
+    gate = asyncio.Event()
+
+    async def never():
+        await gate.wait()
+
+    run = generate(echo(), [{"text": "x"}], puppet(lambda _: never()), name="stopped")
+    while len(spans) < 2:
+        await asyncio.sleep(0)
+    run.stop()
+    run.stop()
+    await run
+    assert [span.ended for span in spans] == [1, 1]
+    assert spans[1].attributes["error.type"] == "CancelledError"
+
+    spans.clear()
+    failing = generate(
+        echo(), [{"text": "x"}], puppet(lambda _: AuthError("no")), name="failing"
+    )
+    with pytest.raises(AuthError):
+        await failing
+    assert [span.ended for span in spans] == [1, 1]
+    assert [s.attributes["error.type"] for s in spans] == ["AuthError", "AuthError"]
+
+
+async def test_a_runs_span_lies_below_the_callers_own(spans, echo, puppet):
+    outer = Tracer().start_span("mine")
+    with trace.use_span(outer):
+        await generate(echo(), [{"text": "x"}], puppet(), name="below")
+    _, run, _ = spans
+    assert run.name == "synthnb.run below"
+    assert run.started_under is outer
+
+
+def test_asking_for_tracing_loads_nothing_of_it_where_there_is_none():
+    code = (
+        "import sys; import synthnb; import synthnb.engine.tracing\n"
+        "assert not any(n.startswith('opentelemetry') for n in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
