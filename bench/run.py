@@ -1,88 +1,130 @@
-"""``make bench``: CPU and event-loop cost a request, ours against raw aiohttp.
+"""``make bench``: our own benchmarks, ours against raw aiohttp and others in one run.
 
-Every measurement is a process of its own against one server; the names take turns, and
-the medians are compared, so noise meets all alike. Quote the ratios, not the times.
+Every measurement is a process of its own against one fast stub server; the rows of a
+table take turns, and the medians are compared, so noise meets all alike. Quote the
+ratios, not the times.
 
-run.py [--url URL] [--n N] [--rounds R]: without a URL the project's own fault server is
-started (about 2,000 requests/s, so requests/s says little; CPU a request does not depend
-on it). bench/README.md says how to use the faster stub of the peers.
+Writes results.json, results.md and a picture. A wrong or lost answer ends it with 1.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import platform
-import statistics
-import subprocess
+import os
+import shutil
 import sys
-from contextlib import nullcontext
-from importlib.metadata import version
+import tempfile
+import time
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
-from synthnb.testing import fault_process
+import picture
+import report
+from cases import CASES, Case
+from rounds import FailedError, Player, WrongAnswersError
+from server import Server, started
 
 HERE = Path(__file__).parent
-NAMES = ("aiohttp", "client", "run")
+PICTURE = HERE.parent / "docs" / "images" / "benchmarks.svg"
+_MAX_SECONDS = 3 * 3600
 
 
-def measure(name: str, url: str, n: int, c: int) -> dict:
-    command = [sys.executable, HERE / "measure.py", name]
-    command += ["--url", url, "--n", str(n), "--c", str(c)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    result = json.loads(done.stdout.splitlines()[-1])
-    if result["good"] != n:
-        sys.exit(f"{name}: {result['good']} of {n} answers are right")
-    return result
-
-
-def table(results: dict[str, list[dict]]) -> str:
-    lines = ["| name | CPU ms a request | x | loop ms a request | x | requests/s |"]
-    lines.append("|---|---|---|---|---|---|")
-    middle = {
-        name: {
-            k: statistics.median(r[k] for r in rounds)
-            for k in ("cpu_ms", "loop_ms", "per_second")
-        }
-        for name, rounds in results.items()
-    }
-    base = middle["aiohttp"]
-    for name, m in middle.items():
-        lines.append(
-            f"| {name} | {m['cpu_ms']:.3f} | {m['cpu_ms'] / base['cpu_ms']:.2f} "
-            f"| {m['loop_ms']:.3f} | {m['loop_ms'] / base['loop_ms']:.2f} "
-            f"| {m['per_second']:.0f} |"
-        )
-    return "\n".join(lines)
-
-
-def main() -> None:
+def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
+    names = ",".join(case.name for case in CASES)
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--url")
-    parser.add_argument("--n", type=int, default=5000)
-    parser.add_argument("--c", type=int, default=64)
-    parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
-    server = nullcontext() if options.url else fault_process()
-    results: dict[str, list[dict]] = {name: [] for name in NAMES}
-    with server as started:
-        url = options.url or started.base_url
-        for number in range(options.rounds):
-            for name in NAMES:
-                print(
-                    f"round {number + 1} of {options.rounds}: {name}", file=sys.stderr
-                )
-                results[name].append(measure(name, url, options.n, options.c))
-    versions = ", ".join(f"{p} {version(p)}" for p in ("synthnb", "aiohttp", "pyqwest"))
-    text = (
-        f"{options.n} requests, {options.c} at a time, medians of {options.rounds} rounds; "
-        f"Python {platform.python_version()}, {versions}\n\n{table(results)}\n"
-    )
-    out = HERE / "out"
-    out.mkdir(exist_ok=True)
-    (out / "cost.md").write_text(text, encoding="utf-8")
-    (out / "cost.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
+    parser.add_argument("--only", metavar="A64,B", help=f"some of {names}")
+    parser.add_argument("--skip", metavar="F,resume", default="", help="all but these")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="tiny n, one round")
+    size.add_argument("--full", action="store_true", help="F with 1,000,000 rows")
+    parser.add_argument("--url", help="a server with the stub's control paths, …/v1")
+    parser.add_argument("--n", type=int, help="instead of each case's own")
+    parser.add_argument("--rounds", type=int, help="instead of each case's own")
+    parser.add_argument("--out", type=Path, default=HERE / "out")
+    parser.add_argument("--also", default="", help="a query added to every /__cfg")
+    options = parser.parse_args(arguments)
+    chosen = options.only.split(",") if options.only else [c.name for c in CASES]
+    skipped = [name for name in options.skip.split(",") if name]
+    if unknown := {*chosen, *skipped} - {case.name for case in CASES}:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {names}")
+    options.cases = [c for c in CASES if c.name in chosen and c.name not in skipped]
+    return options
+
+
+def size_of(case: Case, options: argparse.Namespace) -> tuple[int, int]:
+    """Return n and the number of rounds."""
+    n = case.quick if options.quick else case.n
+    if options.full and case.full:
+        n = case.full
+    rounds = 1 if options.quick else case.rounds
+    return options.n or n, options.rounds or rounds
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def play(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Play the chosen cases and return everything that is known of them."""
+    began = time.perf_counter()
+    results: dict[str, Any] = {
+        "date": time.strftime("%Y-%m-%d %H:%M"),
+        "machine": report.machine(),
+        "versions": report.versions(),
+        "cases": {},
+    }
+    with ExitStack() as stack:
+        server = None
+        if any(case.work is not None for case in options.cases):
+            server = (
+                Server(options.url, options.url)
+                if options.url
+                else stack.enter_context(started(_MAX_SECONDS))
+            )
+        player = Player(server, folder, options.also)
+        for case in options.cases:
+            n, rounds = size_of(case, options)
+            before = os.getloadavg()[0]
+            found = player.play(case, n, rounds, say)
+            results["cases"][case.name] = {
+                "n": n,
+                "rounds": rounds,
+                "load": [before, os.getloadavg()[0]],
+                "rows": report.summary(case, found),
+                "all_rounds": found,
+            }
+    results["server"] = server.described if server else "none"
+    results["seconds"] = time.perf_counter() - began
+    return results
+
+
+def picture_path(options: argparse.Namespace, out: Path) -> Path:
+    """Return where the picture goes: into the docs only after a whole, full-sized run."""
+    is_whole = len(options.cases) == len(CASES) and not (options.quick or options.n)
+    return PICTURE if is_whole else out / "benchmarks.svg"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    options = parsed(arguments)
+    out = options.out.resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    # Beside the results: /tmp is memory on some machines, and the disk counts here.
+    folder = Path(tempfile.mkdtemp(prefix="work-", dir=out))
+    try:
+        results = play(options, folder)
+    except (WrongAnswersError, FailedError) as error:
+        sys.exit(str(error))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    text = report.document(results, CASES)
+    (out / "results.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
+    (out / "results.md").write_text(text, encoding="utf-8")
+    target = picture_path(options, out)
+    target.write_text(picture.drawn(results), encoding="utf-8")
     print(text)
+    say(f"written: {out / 'results.md'}, {out / 'results.json'}, {target}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """synthnb beside its peers: put into the peers' clients/ folder and run by bench.py.
 
-Uses their cl.py (begin, end). Line for CL: "synthnb": ("synthnb", "synthnb_run", "", 1e9).
+Uses their cl.py (begin, end). Lines for CL:
+"synthnb": ("synthnb", "synthnb_run", "", 1e9), "synthnb_fixed": (…, "fixed", 1e9).
 Resume works: with the same --out a second start buys only what the first did not get.
 """
 
@@ -21,15 +22,17 @@ async def main() -> None:
     )
     limits = sn.Limits(
         max_concurrency=A.c,
+        adaptive=A.opt != "fixed",
         total_timeout=A.timeout,
         first_byte_timeout=A.timeout,
         retry=sn.Retry(max_attempts=A.retries + 1),
     )
     rows = ({"i": i, "text": FILL} for i in range(A.n))
+    # The other clients are imported and made before the clock starts; so is ours.
+    generate = sn.generate
+    await (await provider.connect(limits)).aclose()
     begin()
-    run = sn.generate(
-        recipe, rows, provider, folder=f"{A.out or '.'}/run", limits=limits
-    )
+    run = generate(recipe, rows, provider, folder=f"{A.out or '.'}/run", limits=limits)
     await run.finished()
     answers = [None] * A.n
     for record in run.records():
