@@ -27,4 +27,16 @@ def wait_nested(loop: asyncio.AbstractEventLoop, awaitable: Awaitable[T]) -> T:
     except ValueError as error:
         msg = f"run.wait() cannot wait inside this event loop: {error}"
         raise RunError(msg, hint="Write `await run` instead.") from error
-    return loop.run_until_complete(awaitable)
+    # The turn of the loop that we are called from still means to take as many callbacks
+    # as it saw; the nested turns take them first. One that finds none ends the kernel.
+    ready = getattr(loop, "_ready", ())
+    expected = len(ready)
+    try:
+        return loop.run_until_complete(awaitable)
+    finally:
+        for _ in range(expected - len(ready)):
+            loop.call_soon(_nothing)
+
+
+def _nothing() -> None:
+    """Stand in for a callback that a nested turn of the loop has taken."""

@@ -64,15 +64,7 @@ def quick():
         yield started
 
 
-_NESTED = pytest.mark.xfail(
-    strict=False,
-    reason="the nested loop takes callbacks from the one that runs it (nest-asyncio)",
-)
-
-
-@pytest.mark.parametrize(
-    "waiting", ["await run", pytest.param("run.wait()", marks=_NESTED)]
-)
+@pytest.mark.parametrize("waiting", ["await run", "run.wait()"])
 def test_one_interrupt_drains_and_the_cell_works_again(kernel, slow, tmp_path, waiting):
     prepare(kernel, slow)
     kernel.run("run = start(10)")
