@@ -18,6 +18,7 @@ from synthnb.engine.progress import Progress
 from synthnb.engine.replay import FINAL_REFUSAL, read_answer, stored_form
 from synthnb.engine.retry import next_wait
 from synthnb.engine.slots import Slots
+from synthnb.engine.slow import SlowCalls
 from synthnb.engine.stamps import now
 from synthnb.engine.tracing import Tracing
 from synthnb.errors import (
@@ -67,6 +68,7 @@ class Caller:
         allowance: Allowance,
         stop: Callable[[str], None],
         tracing: Tracing | None,
+        slow: SlowCalls,
         emit: Callable[[Event], None],
         is_heard: Callable[[], bool],
     ) -> None:
@@ -79,6 +81,8 @@ class Caller:
         self._progress = progress
         self._limits = limits
         self._tracing = tracing
+        self._slow = slow
+        self._parse_name = f"{type(recipe).__name__}.parse()"
         self._emit = emit
         self._is_heard = is_heard
         self._breaker = breaker
@@ -315,7 +319,10 @@ class Caller:
         if completion.adapted and MODEL_CHANGED in completion.adapted:
             self._warn_of(completion)
         if len(completion.text) < _LARGE:
-            return read_answer(self._recipe, row, completion, earlier)
+            began = time.perf_counter()
+            parsed = read_answer(self._recipe, row, completion, earlier)
+            self._slow.took(self._parse_name, time.perf_counter() - began)
+            return parsed
         return await asyncio.to_thread(
             read_answer, self._recipe, row, completion, earlier
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import NamedTuple
 
 from synthnb.engine.calls import Caller, Outcome
@@ -18,6 +19,7 @@ from synthnb.engine.replay import (
     stored_form,
 )
 from synthnb.engine.reuse import Reuse, cached_attempt
+from synthnb.engine.slow import SlowCalls
 from synthnb.engine.stamps import now
 from synthnb.fingerprint import request_key
 from synthnb.providers.client import MODEL_CHANGED
@@ -47,10 +49,14 @@ class Filler:
         caller: Caller,
         store: RunStore,
         progress: Progress,
+        *,
+        slow: SlowCalls,
         reuse: Reuse | None = None,
     ) -> None:
         """Take the parts of one run; without ``reuse`` each answer is bought."""
         self._reuse = reuse
+        self._slow = slow
+        self._request_name = f"{type(recipe).__name__}.request()"
         self._recipe = recipe
         self._caller = caller
         self._store = store
@@ -76,12 +82,14 @@ class Filler:
     async def _fill(self, work: Work, earlier: list[Parsed]) -> bool:
         job, sent, final = work.job, False, False
         while not final:
+            began = time.perf_counter()
             try:
                 request = next_request(self._recipe, job.row, earlier, job.sample_index)
             except Exception as error:  # noqa: BLE001 - user code: costs this row only
                 why = f"the recipe's request raised {type(error).__name__}: {error}"
                 earlier.append(self._refuse(work, len(earlier), why))
                 break
+            self._slow.took(self._request_name, time.perf_counter() - began)
             if request is None:
                 if not earlier:
                     why = "the recipe has nothing to ask about this row"

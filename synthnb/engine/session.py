@@ -21,6 +21,7 @@ from synthnb.engine.progress import Progress
 from synthnb.engine.reuse import reuse_for
 from synthnb.engine.scheduler import Scheduler
 from synthnb.engine.slots import Slots
+from synthnb.engine.slow import SlowCalls
 from synthnb.engine.tracing import Tracing
 from synthnb.providers.prices import Price
 from synthnb.providers.protocol import ChatClient
@@ -68,6 +69,11 @@ class Session:
         self.limit = AdaptiveLimit(width, start=start, adaptive=limits.adaptive)
         progress.limit = self.limit.limit
         self.tracing = Tracing.of_run(name, client.model, client.endpoint)
+
+        def note(text: str) -> None:
+            hooks.emit(Noted(text))
+
+        slow = SlowCalls(note)
         breaker = Breaker(
             client, gate, limits, on_change=hooks.gate_changed, emit=hooks.emit
         )
@@ -83,13 +89,14 @@ class Session:
             allowance=Allowance(limits, price),
             stop=hooks.end_at,
             tracing=self.tracing,
+            slow=slow,
             emit=hooks.emit,
             is_heard=hooks.is_heard,
         )
-        self._reuse = reuse_for(
-            store.folder, cache=cache, note=lambda text: hooks.emit(Noted(text))
+        self._reuse = reuse_for(store.folder, cache=cache, note=note)
+        self.filler = Filler(
+            recipe, caller, store, progress, slow=slow, reuse=self._reuse
         )
-        self.filler = Filler(recipe, caller, store, progress, self._reuse)
         self._scheduler = Scheduler(
             jobs, self.filler, store, gate, step=recipe.step, width=width
         )

@@ -32,6 +32,9 @@ ELSEWHERE = {
         "chaos/test_kernel_faults.py::test_a_second_kernel_is_refused_with_the_owners_pid",
     ],
     "K5": ["providers/test_watch.py::test_a_process_that_slept_blames_no_server"],
+    "K8": [
+        "engine/test_endings.py::test_a_recipe_that_holds_up_the_loop_is_named_once"
+    ],
     "K9": ["engine/test_endings.py::test_a_recipe_that_returns_nonsense_costs_its_row"],
     "D1": ["chaos/test_disk.py::test_a_full_disk_waits_says_so_and_goes_on"],
     "D2": [
@@ -48,7 +51,7 @@ ELSEWHERE = {
     ],
     "D9": ["store/test_ledger.py::test_a_newer_ledger_opens_for_reading_only"],
 }
-OPEN = {"D4", "D6", "K6", "K7", "K8", "K10"}
+OPEN = {"D4", "D6", "K10"}
 """Rows whose test is not written yet; one that is written must leave this set."""
 
 

@@ -11,6 +11,7 @@ from collections import Counter
 import pytest
 
 from synthnb.config import Limits
+from synthnb.engine.events import Noted
 from synthnb.engine.progress import State
 from synthnb.errors import (
     AuthError,
@@ -316,3 +317,18 @@ async def test_wait_after_the_end_nests_no_loop(echo, puppet, monkeypatch):
     await run
     monkeypatch.setattr("synthnb.engine.run.wait_nested", refuse)
     assert len(run.wait()) == 3
+
+
+async def test_a_recipe_that_holds_up_the_loop_is_named_once(echo, puppet):
+    class Slow(echo):
+        def parse(self, row, completion, earlier):
+            time.sleep(0.51)
+            return super().parse(row, completion, earlier)
+
+    run = generate(Slow(), rows(3), puppet(), name="slow")
+    heard = []
+    run.subscribe(heard.append)
+    await run
+    notes = [event.text for event in heard if isinstance(event, Noted)]
+    assert len(notes) == 1
+    assert "Slow.parse() took 0.5 s, and everything else waited for it" in notes[0]
