@@ -210,7 +210,8 @@ async def test_n9_a_proxy_that_works_carries_other_hosts(echo, monkeypatch):
         # With a body left unread the close would be a reset, which may lose the answer.
         length = re.search(rb"content-length: (\d+)", head)
         await reader.readexactly(int(length[1]) if length else 0)
-        writer.write(b"HTTP/1.1 502 Bad\r\ncontent-length: 0\r\n\r\n")
+        head = b"HTTP/1.1 502 Bad\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+        writer.write(head)
         await writer.drain()
         writer.close()
 
