@@ -59,6 +59,11 @@ def test_a_run_that_ended_by_an_error_says_why_where_it_is_shown(ready, server):
         "retry={'base_seconds': 0.01}))\nrun.pause(); run"
     )
     assert cell.status == "ok", cell.error
+    # Connected: what is killed while it is asked for its models ends in another way.
+    connected = ready.run(
+        "import asyncio\nwhile run.state != 'paused': await asyncio.sleep(0.01)"
+    )
+    assert connected.status == "ok", connected.error
     os.kill(server.pid, signal.SIGKILL)
     cell = ready.run("run.resume(); await run")
     assert cell.error.startswith("ConnectError")
