@@ -70,6 +70,7 @@ class Scheduler:
             Exception: what the caller's own rows raised, after the rows before it were
                 answered.
         """
+        first: BaseException | None = None
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._feed())
@@ -77,7 +78,11 @@ class Scheduler:
                     group.create_task(self._work())
         except BaseExceptionGroup as errors:
             # The first error is the cause; the others are its echo in other workers.
-            raise errors.exceptions[0] from None
+            first = errors.exceptions[0]
+        if first is not None:
+            # Outside of the handler: with a group as its context, IPython prints an
+            # error as plain text and not as the cell's error.
+            raise first
         if self._unreadable is not None:
             raise self._unreadable
 
