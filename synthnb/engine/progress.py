@@ -104,16 +104,14 @@ class Progress:
 
     def count_rows(self, status: Status, number: int, row_id: str, detail: str) -> None:
         """Count rows of one status that are decided."""
-        self.by_status[status] += number
+        self.by_status[str(status)] += number
         if status is not Status.OK:
             self.failed.add(status, number, row_id, detail)
 
     def count(self, rows: Mapping[str, int], row_id: str, detail: str) -> None:
         """Count rows that are decided, by status, and why the bad ones are bad."""
         for status, number in rows.items():
-            self.by_status[status] += number
-            if status != Status.OK:
-                self.failed.add(Status(status), number, row_id, detail)
+            self.count_rows(Status(status), number, row_id, detail)
 
     def eta(self) -> float | None:
         """Return the seconds that are probably left, from the pace so far."""

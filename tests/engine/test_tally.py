@@ -45,6 +45,12 @@ def test_progress_keeps_an_example_of_what_is_not_ok():
     assert (trouble.row_id, trouble.detail) == ("a", "cut off")
 
 
+async def test_the_status_that_people_see_is_counted_by_plain_texts(echo, puppet):
+    run = generate(echo(), rows(2), puppet(), name="plain")
+    await run
+    assert repr(run.status) == "{'ok': 2}"
+
+
 async def test_a_resumed_failure_has_its_example_too(echo, puppet):
     def client():
         return puppet(lambda text: "" if text == "t3" else "word")
