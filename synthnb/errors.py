@@ -71,11 +71,13 @@ class ProviderError(SynthnbError):
         http_status: the HTTP status code, where there was an answer.
         retry_after: seconds that the server asked to wait.
         stops_run: whether every other request would fail in the same way.
+        sent: whether the server was asked; ``False`` where it was clear beforehand.
     """
 
     status = Status.SERVER
     retryable = True
     stops_run = False
+    sent = True
 
     def __init__(
         self,
@@ -131,14 +133,12 @@ class ContextError(ProviderError):
     Attributes:
         limit: the context's tokens, where the server said so.
         prompt_tokens: the prompt's, where known.
-        sent: whether the server was asked; ``False`` where it was clear beforehand.
     """
 
     status = Status.CONTEXT
     retryable = False
     limit: int | None = None
     prompt_tokens: int | None = None
-    sent = True
 
 
 class RequestRefusedError(ProviderError):

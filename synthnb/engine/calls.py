@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from synthnb.config import Limits
@@ -111,7 +110,7 @@ class Caller:
                 if isinstance(error, ConnectError):
                     delay = await self._unconnected(slot, error)
                     continue
-                if getattr(error, "sent", True):
+                if error.sent:
                     self._breaker.answered()
                 failures += 1
                 wait = self._wait(error, failures)
@@ -213,7 +212,7 @@ class Caller:
         except ProviderError as error:
             self._tell(limit, error)
             self._put_failed(slot, started, began, error.status, error)
-            if not getattr(error, "sent", True):
+            if not error.sent:
                 self._progress.requests -= 1
             raise
         except asyncio.CancelledError:
