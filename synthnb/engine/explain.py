@@ -16,9 +16,9 @@ from synthnb.errors import RunError
 from synthnb.fingerprint import canonical
 from synthnb.recipes.base import Parsed, Recipe
 from synthnb.records import Status
-from synthnb.store import RunStore
+from synthnb.store import AttemptRow, RunStore
 from synthnb.store.cache import CACHED
-from synthnb.store.history import PastAttempt, PastSlot, samples, slots_of_row
+from synthnb.store.history import PastSlot, samples, slots_of_row
 
 _RECORD_ID = re.compile("[0-9a-f]{16}")
 _NEAR = 5_000
@@ -48,7 +48,7 @@ class Explanation:
 
     row_id: str
     sample_index: int | None
-    attempts: tuple[PastAttempt, ...]
+    attempts: tuple[AttemptRow, ...]
     lines: tuple[str, ...]
 
     def __repr__(self) -> str:
@@ -134,7 +134,7 @@ def _sample(
 
 
 def _calls(slot: PastSlot) -> Iterator[str]:
-    before: PastAttempt | None = None
+    before: AttemptRow | None = None
     for number, attempt in enumerate(slot.attempts, 1):
         waited = _between(before, attempt)
         if waited is not None and waited >= 0.05:  # noqa: PLR2004 - what a person would notice
@@ -143,7 +143,7 @@ def _calls(slot: PastSlot) -> Iterator[str]:
         before = attempt
 
 
-def _outcome(slot: PastSlot, attempt: PastAttempt) -> str:
+def _outcome(slot: PastSlot, attempt: AttemptRow) -> str:
     parts = [f"{attempt.status}, {attempt.seconds:.2f} s"]
     if attempt.http_status is not None:
         parts.append(f"HTTP {attempt.http_status}")
@@ -166,7 +166,7 @@ def _number(value: int | None) -> str:
     return "?" if value is None else f"{value:,}"
 
 
-def _between(before: PastAttempt | None, attempt: PastAttempt) -> float | None:
+def _between(before: AttemptRow | None, attempt: AttemptRow) -> float | None:
     if before is None:
         return None
     try:

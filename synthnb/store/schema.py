@@ -83,6 +83,20 @@ GENERATION_SLOTS = (
     " WHERE s.generation = ? AND s.step = ?{only}"
     " ORDER BY s.ordinal, s.sample_index, s.round"
 )
+ROW_SLOTS = (
+    "SELECT id, sample_index, round, request_key, generation FROM slot"
+    " WHERE step = ? AND row_id = ? ORDER BY sample_index, round"
+)
+SLOT_ATTEMPTS = (
+    "SELECT slot_id, request_key, started_at, seconds, status, http_status,"
+    " prompt_tokens, completion_tokens, detail, endpoint FROM attempt"
+    " WHERE slot_id = ? ORDER BY id"
+)
+SLOT_RESULT = (
+    f"SELECT {_RESULT_COLUMNS} FROM result r WHERE r.slot_id = ? AND r.request_key = ?"
+)
+# In the order of the table: sorting a million slots would cost more than all the rest.
+STEP_SAMPLES = "SELECT row_id, sample_index FROM slot WHERE step = ? AND round = 0"
 KNOWN_SLOTS = (
     "SELECT s.id, s.row_id, s.sample_index, s.round FROM slot s"
     " WHERE s.step = ? AND s.row_id IN ({marks})"

@@ -9,7 +9,6 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any, Final, Protocol
 
-from synthnb.testing.json_text import dumps
 from synthnb.testing.wire import Reply
 
 
@@ -105,19 +104,6 @@ def string_error(
 ) -> Reply:
     """Make LM Studio's shape: the error is a text."""
     return Reply.json(status, {"error": message})
-
-
-def json_string_error(
-    status: int,
-    message: str,
-    *,
-    kind: str = "invalid_request_error",
-    param: str | None = None,  # noqa: ARG001
-    code: str | None = None,  # noqa: ARG001
-) -> Reply:
-    """Make a shape of Ollama's: the error is a text that holds its runner's JSON."""
-    inner = {"error": {"code": status, "message": message, "type": kind}}
-    return Reply.json(status, {"error": dumps(inner).decode()})
 
 
 def detail_error(
