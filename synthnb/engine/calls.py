@@ -279,7 +279,7 @@ class Caller:
             completion_tokens=None,
             detail=error.message if error else "",
             # Without an endpoint it was no call: nothing left this machine.
-            endpoint=self._endpoint if getattr(error, "sent", True) else "",
+            endpoint=self._endpoint if error is None or error.sent else "",
         )
         self._store.put_attempt(attempt, None)
 
@@ -347,16 +347,16 @@ class Caller:
         attempt: int,
     ) -> None:
         # Built where it is written: off the loop.
-        rows = partial(
+        self._store.put_answer(
             _answer_rows,
-            slot=slot,
-            started=started,
-            seconds=seconds,
-            completion=completion,
-            parsed=parsed,
-            endpoint=self._endpoint,
+            slot,
+            started,
+            seconds,
+            completion,
+            parsed,
+            self._endpoint,
+            ticket=1,
         )
-        self._store.put_answer(rows, ticket=1)
         # The log counts what is not ok, whoever listens besides.
         if parsed.status is not Status.OK or self._is_heard():
             self._emit(
@@ -374,8 +374,7 @@ class Caller:
             )
 
 
-def _answer_rows(
-    *,
+def _answer_rows(  # noqa: PLR0917 - called by the writer with what the entry holds
     slot: SlotRow,
     started: str,
     seconds: float,

@@ -60,7 +60,7 @@ class HttpConnection(asyncio.Protocol):
     Attributes:
         is_reusable: whether another request may follow the last answer.
         began: whether a byte of the present answer has come.
-        idle_since: when it was last given back, by the loop's clock.
+        idle_since: when it was last given back, by ``time.monotonic``.
     """
 
     __slots__ = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections import deque
+import time
 from urllib.parse import urlsplit
 
 from synthnb.providers.http_connection import (
@@ -54,12 +54,11 @@ class HttpPool:
         self._is_near = is_loopback(base_url)
         self._encrypted = parts.scheme == "https"
         self._port = parts.port or (443 if self._encrypted else 80)
-        self._most, self._size = most, size
+        self._most = most
         self._context, self._proxy = context, proxy
         self._connect_timeout = connect_timeout
         self._idle: list[HttpConnection] = []
-        self._waiting: deque[asyncio.Future[None]] = deque()
-        self._taken = 0
+        self._room = asyncio.Semaphore(size)
         self.is_closed = False
 
     async def take(self) -> HttpConnection:
@@ -68,53 +67,28 @@ class HttpPool:
         Raises:
             OSError, TimeoutError, ssl.SSLError: none could be made.
         """
-        if self._taken >= self._size:
-            await self._turn()
-        self._taken += 1
-        loop = asyncio.get_running_loop()
+        await self._room.acquire()
         while self._idle:
             connection = self._idle.pop()
             if not connection.is_reusable:
                 continue
-            if loop.time() - connection.idle_since < _MOST_IDLE_SECONDS:
+            if time.monotonic() - connection.idle_since < _MOST_IDLE_SECONDS:
                 return connection
             connection.abort()
         try:
-            return await self._connect(loop)
+            return await self._connect(asyncio.get_running_loop())
         except BaseException:
-            self._left()
+            self._room.release()
             raise
-
-    async def _turn(self) -> None:
-        while self._taken >= self._size:
-            waiting = asyncio.get_running_loop().create_future()
-            self._waiting.append(waiting)
-            try:
-                await waiting
-            except BaseException:
-                if waiting.done() and not waiting.cancelled():
-                    self._wake()  # the turn is handed on
-                raise
 
     def give_back(self, connection: HttpConnection) -> None:
         """Take a connection back: to be kept if it can carry another request."""
         if connection.is_reusable and not self.is_closed:
-            connection.idle_since = asyncio.get_running_loop().time()
+            connection.idle_since = time.monotonic()
             self._idle.append(connection)
         else:
             connection.abort()
-        self._left()
-
-    def _left(self) -> None:
-        self._taken -= 1
-        self._wake()
-
-    def _wake(self) -> None:
-        while self._waiting:
-            waiting = self._waiting.popleft()
-            if not waiting.done():
-                waiting.set_result(None)
-                return
+        self._room.release()
 
     def close(self) -> None:
         """Close what is idle; what is in use is closed when it is given back."""

@@ -39,7 +39,7 @@ class Call:
 
     def __enter__(self) -> Self:
         """Begin to be watched, in the running task."""
-        task = asyncio.current_task()
+        task = asyncio.current_task(self._watch.loop)
         assert task is not None
         self._task, self._cancelling = task, task.cancelling()
         self._watch.calls[self] = None
@@ -87,16 +87,16 @@ class CallWatch:
     def __init__(self) -> None:
         """Watch nothing yet."""
         self.calls: dict[Call, None] = {}
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self.loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._due = 0.0
         self._interval = _INTERVAL
 
     def call(self, seconds: float) -> Call:
         """Return a call that may take so many seconds; use it with ``with``."""
-        loop = self._loop
+        loop = self.loop
         if loop is None:
-            loop = self._loop = asyncio.get_running_loop()
+            loop = self.loop = asyncio.get_running_loop()
         now = loop.time()
         interval = min(_INTERVAL, seconds / _SHARE)
         if self._timer is None or interval < self._interval:
@@ -121,12 +121,12 @@ class CallWatch:
         if not self.calls:
             self._interval = _INTERVAL  # a transport at rest runs no timer
             return
-        assert self._loop is not None
-        now = self._loop.time()
+        assert self.loop is not None
+        now = self.loop.time()
         slept = now - self._due
         for call in self.calls:
             if slept > _LATE:
                 call.deadline += slept
             elif now >= call.deadline:
                 call.end()
-        self._schedule(self._loop, now, self._interval)
+        self._schedule(self.loop, now, self._interval)

@@ -8,7 +8,6 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +126,7 @@ class RunStore:
 
     def put_slot(self, slot: SlotRow, row: Mapping[str, Any] | None) -> None:
         """Record that an answer is wanted, with its input row where it is new."""
-        self._put(Entry(partial(_slot_statements, slot, row)))
+        self._put(Entry(_slot_statements, values=(slot, row)))
 
     def put_attempt(
         self, attempt: AttemptRow, result: ResultRow | None, ticket: Any = None
@@ -142,10 +141,13 @@ class RunStore:
         self._put(Entry(statements, ticket))
 
     def put_answer(
-        self, build: Callable[[], tuple[AttemptRow, ResultRow]], ticket: Any
+        self,
+        build: Callable[..., tuple[AttemptRow, ResultRow]],
+        *values: Any,
+        ticket: Any,
     ) -> None:
         """Record a call that was answered; ``build`` runs in the writer's thread."""
-        self._put(Entry(partial(_answer_statements, build), ticket))
+        self._put(Entry(_answer_statements, ticket, (build, values)))
 
     def put_result(self, result: ResultRow) -> None:
         """Record a final refusal, whose attempt is already recorded."""
@@ -316,9 +318,9 @@ def _slot_statements(slot: SlotRow, row: Mapping[str, Any] | None) -> Statements
 
 
 def _answer_statements(
-    build: Callable[[], tuple[AttemptRow, ResultRow]],
+    build: Callable[..., tuple[AttemptRow, ResultRow]], values: tuple[Any, ...]
 ) -> Statements:
-    attempt, result = build()
+    attempt, result = build(*values)
     return (schema.PUT_ATTEMPT, attempt), (schema.PUT_RESULT, _flat(result))
 
 
