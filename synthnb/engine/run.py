@@ -12,7 +12,6 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,13 +25,13 @@ from synthnb.engine.filling import Filler
 from synthnb.engine.gate import Gate
 from synthnb.engine.jobs import Job
 from synthnb.engine.logs import RunLog
-from synthnb.engine.nesting import wait_nested
 from synthnb.engine.progress import Progress, State
 from synthnb.engine.replay import count_interrupted, replay
 from synthnb.engine.session import Hooks, Session
 from synthnb.engine.stream import EventStream
 from synthnb.engine.usage import RunUsage
-from synthnb.errors import RunError, StoreError, SynthnbError
+from synthnb.engine.waiting import Waiting
+from synthnb.errors import RunError, StoreError
 from synthnb.providers.prices import Price
 from synthnb.recipes.base import Recipe
 from synthnb.store import RunStore
@@ -95,10 +94,7 @@ class Run:
         self._filler: Filler | None = None
         self._worker: asyncio.Task[None] | None = None
         self._task: asyncio.Task[None] | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._finished: Future[None] = Future()
-        # A waiting cell that is interrupted must not cancel the run for everybody else.
-        self._finished.set_running_or_notify_cancel()
+        self._end = Waiting(name, self.stop)
 
     # life ------------------------------------------------------------------------------
 
@@ -113,9 +109,9 @@ class Run:
             StoreError: the folder cannot be used; nothing was sent.
         """
         try:
-            self._loop = asyncio.get_running_loop()
+            self._end.loop = asyncio.get_running_loop()
         except RuntimeError:
-            self._loop = loop_in_thread()
+            self._end.loop = loop_in_thread()
         self._store.open(on_commit=self._committed, on_trouble=self._troubled)
         if description is not None:
             try:
@@ -164,7 +160,7 @@ class Run:
 
     def _settle(self, _: object) -> None:
         """End a run whose task could not: its loop was closed before it was through."""
-        if self._finished.done():
+        if self._end.future.done():
             return
         self._gate.stop()
         self._store.abandon()
@@ -215,12 +211,12 @@ class Run:
         if error is not None:
             self.progress.note = str(error).partition("\n")[0]
             self._set_state(State.ERROR, error)
-            self._finished.set_exception(error)
+            self._end.future.set_exception(error)
             return
         if self.progress.wanted is None and not self._gate.stopped:
             self.progress.wanted = self.progress.done
         self._set_state(State.STOPPED if self._gate.stopped else State.DONE)
-        self._finished.set_result(None)
+        self._end.future.set_result(None)
 
     # what a person does ----------------------------------------------------------------
 
@@ -293,20 +289,7 @@ class Run:
         Raises:
             SynthnbError: what ended the run early.
         """
-        await self._reach_end(None)
-
-    async def _reach_end(self, timeout: float | None) -> None:  # noqa: ASYNC109 - a cancelled wait stops the run, one that timed out does not
-        end = asyncio.wrap_future(self._finished)
-        try:
-            await asyncio.wait([end], timeout=timeout)
-        except asyncio.CancelledError:
-            # The cell was interrupted: stop buying, let what is in flight arrive.
-            self.stop()
-            raise
-        if not end.done():
-            msg = f"run {self.name!r} is not finished after {timeout:g} s; it goes on"
-            raise TimeoutError(msg)
-        end.result()
+        await self._end.reach(None)
 
     def wait(self, timeout: float | None = None) -> pd.DataFrame:
         """Wait synchronously, in a script or in a cell, and return the frame.
@@ -320,45 +303,8 @@ class Run:
             TimeoutError: the run is not finished yet.
             SynthnbError: what ended the run early.
         """
-        try:
-            here = asyncio.get_running_loop()
-        except RuntimeError:
-            here = None
-        loop = self._loop
-        if self._finished.done() or loop is None or loop.is_closed():
-            self._block(timeout)
-        elif here is loop:
-            self._drive(lambda: wait_nested(loop, self._reach_end(timeout)))
-        elif here is None and not loop.is_running():
-            # The loop of an earlier `asyncio.Runner.run` or cell of IPython's shell:
-            # it stands still until somebody turns it.
-            self._drive(lambda: loop.run_until_complete(self._reach_end(timeout)))
-        else:
-            self._block(timeout)
+        self._end.block(timeout)
         return self.frame()
-
-    def _drive(self, turn: Callable[[], None]) -> None:
-        try:
-            turn()
-        except KeyboardInterrupt:
-            self.stop()
-            raise
-
-    def _block(self, timeout: float | None) -> None:
-        try:
-            self._finished.result(timeout)
-        except KeyboardInterrupt:
-            self.stop()
-            with contextlib.suppress(SynthnbError):
-                self._drain()
-            raise
-
-    def _drain(self) -> None:
-        try:
-            self._finished.result()
-        except KeyboardInterrupt:
-            self.stop()
-            raise
 
     # what a person sees ----------------------------------------------------------------
 
@@ -444,7 +390,7 @@ class Run:
 
     def when_ended(self, callback: Callable[[], object]) -> None:
         """Call ``callback`` once the run has ended; at once if it has."""
-        self._finished.add_done_callback(lambda _: callback())
+        self._end.future.add_done_callback(lambda _: callback())
 
     def events(self) -> EventStream:
         """Return the events from now on, as an async iterator that ends with the run."""
@@ -484,7 +430,8 @@ class Run:
 
     def _call(self, function: Callable[[], None]) -> None:
         """Call on the run's loop, from whatever thread this is."""
-        loop = self._loop
+        self._end.check()
+        loop = self._end.loop
         if loop is None:
             msg = f"run {self.name!r} was not started"
             raise RunError(msg, hint="Make runs with synthnb.generate(…).")

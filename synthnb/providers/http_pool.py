@@ -7,6 +7,7 @@ import ssl
 import time
 from urllib.parse import urlsplit
 
+from synthnb import forked
 from synthnb.providers.http_connection import (
     ConnectionBrokenError,
     HttpConnection,
@@ -60,6 +61,14 @@ class HttpPool:
         self._idle: list[HttpConnection] = []
         self._room = asyncio.Semaphore(size)
         self.is_closed = False
+        forked.guard(self)
+
+    def forked(self) -> None:
+        """Send nothing in a forked child: its sockets are those of its parent."""
+        self.is_closed = True
+        # Not closed either: that would take them out of the parent's loop.
+        forked.keep(self._idle)
+        self._idle = []
 
     async def take(self) -> HttpConnection:
         """Return a connection; it must be given back.

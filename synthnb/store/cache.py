@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from synthnb.store import forked
+from synthnb import forked
 from synthnb.store.files import file_system, is_network, runs_home
 from synthnb.store.rows import StoredResult
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from synthnb import forked
 from synthnb.errors import StoreError
 from synthnb.store import schema
 from synthnb.store.connection import connect, journal_mode, translate
@@ -48,10 +49,18 @@ class RunStore:
         self.path = folder / "run.sqlite"
         self._lock = RunLock(folder)
         self._writer: Writer | None = None
+        self._is_copy = False
         self._next_id = 1
         self.generation = 0
         self.fresh = True
         """Whether there was nothing in the ledger when it was opened."""
+        forked.guard(self)
+
+    def forked(self) -> None:
+        """Write no more in a forked child: thread, database and lock are its parent's."""
+        if self._writer is not None:
+            forked.keep(self._writer, self._lock)
+            self._writer, self._is_copy = None, True
 
     def open(
         self,
@@ -159,16 +168,22 @@ class RunStore:
 
     def flush(self) -> None:
         """Wait until everything handed over is on disk."""
+        self._check_owner()
         if self._writer:
             self._writer.flush()
 
     def _put(self, entry: Entry) -> None:
         if self._writer is None:
+            self._check_owner()
             msg = f"the run in {self.folder} is closed"
             raise StoreError(msg, hint="Start it again with the same cell.")
         if self._writer.error:
             raise self._writer.error
         self._writer.put(entry)
+
+    def _check_owner(self) -> None:
+        if self._is_copy:
+            raise forked.refusal(f"the ledger {self.path}")
 
     def write_recipe(self, description: Mapping[str, Any]) -> None:
         """Write ``recipe.json`` (frozen recipe, model, versions; no secret) whole.

@@ -11,7 +11,7 @@ import synthnb
 
 ROOT = Path(synthnb.__file__).parent
 
-VALUES = ("records", "errors", "fingerprint", "config")
+VALUES = ("records", "errors", "fingerprint", "config", "forked")
 ADAPTERS = ("providers", "documents", "store", "export", "runtimes")
 
 # package or module → what it may import besides itself. One table, read as the tiers of
@@ -21,6 +21,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "errors": ("records",),
     "fingerprint": ("records",),
     "config": ("errors",),
+    "forked": ("errors",),
     # tier 1, logic without I/O
     "recipes": VALUES,
     "frames": VALUES,

@@ -1,15 +1,14 @@
-"""What a forked child must leave alone: its parent's locks and open databases.
+"""What a forked child must leave alone: its parent's locks, open databases, connections.
 
 A child that uses or closes its parent's SQLite connection may destroy the database
-(https://sqlite.org/howtocorrupt.html, 2.6), and threads do not come along at all.
+(https://sqlite.org/howtocorrupt.html, 2.6); what it writes to a socket goes into the middle
+of its parent's requests; and threads and loops do not come along at all.
 """
 
 from __future__ import annotations
 
 import os
-import sqlite3
 import weakref
-from pathlib import Path
 from typing import Protocol
 
 from synthnb.errors import StoreError
@@ -23,7 +22,7 @@ class Guarded(Protocol):
 
 
 _guarded: weakref.WeakSet[Guarded] = weakref.WeakSet()
-_kept: list[sqlite3.Connection] = []
+_kept: list[object] = []
 
 
 def guard(thing: Guarded) -> None:
@@ -31,14 +30,18 @@ def guard(thing: Guarded) -> None:
     _guarded.add(thing)
 
 
-def keep(connection: sqlite3.Connection) -> None:
-    """Never close a connection of the parent's in the child."""
-    _kept.append(connection)
+def keep(*things: object) -> None:
+    """Never let go of what is the parent's: the end of an object may close it."""
+    _kept.extend(things)
 
 
-def refusal(path: Path) -> StoreError:
-    """Return the error for everything that a child asks of its parent's ledger."""
-    msg = f"the ledger {path} belongs to process {os.getppid()}, which forked this one"
+def refusal(what: str) -> StoreError:
+    """Return the error for everything that a child asks of what its parent does.
+
+    Args:
+        what: e.g. ``"the run 'handbook'"``.
+    """
+    msg = f"{what} belongs to process {os.getppid()}, which forked this one"
     hint = (
         "Make the run in the child itself, or start processes by 'spawn': "
         "multiprocessing.set_start_method('spawn')."
