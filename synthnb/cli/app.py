@@ -18,6 +18,7 @@ from synthnb.cli import options as o
 from synthnb.cli import recover as recover_command
 from synthnb.cli import scan as scan_command
 from synthnb.cli.console import STOPPED, Console, Watcher, finish, finish_async
+from synthnb.cli.tables import load_table
 from synthnb.engine.progress import State
 from synthnb.errors import ConfigError, DocumentError
 
@@ -258,7 +259,7 @@ def rate(
         limits = o.limits_of(concurrency)
         watcher = Watcher(console)
         rated = await pipeline.rate(
-            o.load_table(records),
+            load_table(records),
             provider,
             name=name,
             limits=limits,
@@ -297,7 +298,7 @@ def export(
 
     def work() -> dict[str, Any]:
         o.refuse_input(out, [records])
-        df = o.load_table(records)
+        df = load_table(records)
         if checks:
             df = curation.apply_checks(df, question=prompt, answer=response)
         if not duplicates:
@@ -343,7 +344,7 @@ def _rows(inputs: list[str], chunk_tokens: int, overlap: int) -> Any:
     from synthnb.pipeline import read as read_chunks
 
     if len(inputs) == 1 and Path(inputs[0]).suffix.lower() in _TABLES:
-        frame = o.load_table(Path(inputs[0]))
+        frame = load_table(Path(inputs[0]))
         if frame.empty:
             msg = f"{inputs[0]} holds no row"
             raise DocumentError(msg, hint="Name a table with rows in it.")
