@@ -180,6 +180,10 @@ class Run:
             self._gate.stop()
 
     async def _work(self) -> None:
+        if self._store.missing:
+            self._note(self._store.missing)
+        # The ledger is sound and takes what is written, or nothing is bought.
+        await asyncio.to_thread(self._store.flush)
         async with self._open_client() as client:
             self._set_state(State.RUNNING)
             self._show_gate()
@@ -246,8 +250,7 @@ class Run:
     def _end_at(self, why: str) -> None:
         """Stop in good order because of a limit that a person has set."""
         if not self._gate.stopped:
-            self.progress.note = why
-            self._emit(Noted(why))
+            self._note(why)
             self._gate.stop()
             self._set_state(State.STOPPING)
 
@@ -405,6 +408,10 @@ class Run:
             # A face that fails must not end the batch that it shows.
             with contextlib.suppress(Exception):
                 listener(event)
+
+    def _note(self, text: str) -> None:
+        self.progress.note = text
+        self._emit(Noted(text))
 
     def _set_state(self, state: State, error: BaseException | None = None) -> None:
         self._state = state

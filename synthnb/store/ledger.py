@@ -19,6 +19,7 @@ from synthnb.store import schema
 from synthnb.store.connection import connect, journal_mode, translate
 from synthnb.store.files import prepare_folder
 from synthnb.store.lock import RunLock
+from synthnb.store.manifest import Manifest
 from synthnb.store.rows import (
     AttemptRow,
     ResultRow,
@@ -54,6 +55,8 @@ class RunStore:
         self.generation = 0
         self.fresh = True
         """Whether there was nothing in the ledger when it was opened."""
+        self.missing = ""
+        """What was saved once and was not there when it was opened, in words."""
         forked.guard(self)
 
     def forked(self) -> None:
@@ -76,11 +79,11 @@ class RunStore:
         prepare_folder(self.folder)
         self._lock.acquire()
         try:
-            writer = Writer(self.path, on_commit=on_commit, on_trouble=on_trouble)
+            manifest = Manifest(self.path)
             try:
-                self._take_up()
+                writer = self._writer_of(manifest, on_commit, on_trouble)
             except BaseException:
-                writer.discard()
+                manifest.close()
                 raise
         except BaseException:
             self._lock.release()
@@ -89,8 +92,31 @@ class RunStore:
         writer.start()
         self.put_meta("generation", str(self.generation))
 
-    def _take_up(self) -> None:
+    def _writer_of(
+        self,
+        manifest: Manifest,
+        on_commit: Callable[[list[Any]], None],
+        on_trouble: Callable[[StoreError | None], None],
+    ) -> Writer:
+        if manifest.must_come_first:
+            manifest.check()
+        writer = Writer(
+            self.path,
+            manifest=manifest,
+            may_write=self._lock.check,
+            on_commit=on_commit,
+            on_trouble=on_trouble,
+        )
+        try:
+            self._take_up(manifest)
+        except BaseException:
+            writer.discard()
+            raise
+        return writer
+
+    def _take_up(self, manifest: Manifest) -> None:
         with self.reading() as db:
+            self.missing = manifest.missing(db)
             highest = db.execute("SELECT coalesce(max(id), 0) FROM slot").fetchone()[0]
         self.fresh = highest == 0
         self._next_id = highest + 1
@@ -167,7 +193,11 @@ class RunStore:
         self._put(Entry([(schema.PUT_META, (key, value))]))
 
     def flush(self) -> None:
-        """Wait until everything handed over is on disk."""
+        """Wait until everything handed over is on disk.
+
+        Raises:
+            StoreError: the ledger is damaged, or writing has failed for good.
+        """
         self._check_owner()
         if self._writer:
             self._writer.flush()

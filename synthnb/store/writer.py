@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from synthnb.errors import StoreError
 from synthnb.store.batches import batches
 from synthnb.store.connection import connect, is_busy, is_full, is_io, translate
+from synthnb.store.manifest import Manifest
 from synthnb.store.surrogates import mend
 
 MAX_GROUP = 256
@@ -49,6 +50,8 @@ class Writer(threading.Thread):
         self,
         path: Path,
         *,
+        manifest: Manifest,
+        may_write: Callable[[], None],
         on_commit: Callable[[list[Any]], None],
         on_trouble: Callable[[StoreError | None], None],
     ) -> None:
@@ -56,12 +59,17 @@ class Writer(threading.Thread):
 
         Args:
             path: the ledger's file.
+            manifest: of that file, made before; the writer keeps and closes it.
+            may_write: called before each commit; raises where the folder is no longer
+                ours.
             on_commit: called in this thread with the tickets of each commit.
             on_trouble: called in this thread with an error when writing has to wait or
                 has failed for good, and with ``None`` when it goes on.
         """
         super().__init__(name="synthnb-ledger", daemon=True)
         self._path = path
+        self._manifest = manifest
+        self._may_write = may_write
         self._on_commit = on_commit
         self._on_trouble = on_trouble
         self._queue: deque[Entry] = deque()
@@ -121,15 +129,22 @@ class Writer(threading.Thread):
     def discard(self) -> None:
         """Close the database of a writer that was never started."""
         self._db.close()
+        self._manifest.close()
 
     def run(self) -> None:
         """Write until closed; never raises, the error is kept for the caller."""
+        whole = False
         try:
+            self._manifest.check()
+            self._manifest.begin()
             while group := self._next_group():
                 self._commit(group)
                 with self._wake:
                     self._busy = 0
                     self._wake.notify_all()
+            # Everything is committed; a disk too full to tidy up harms nothing.
+            with contextlib.suppress(sqlite3.Error):
+                whole = self._manifest.finish(self._db)
         except StoreError as error:
             self._fail(error)
         except sqlite3.Error as error:
@@ -140,6 +155,9 @@ class Writer(threading.Thread):
             self._fail(StoreError(msg, hint=hint))
         finally:
             self._db.close()
+            if whole:
+                self._manifest.seal()
+            self._manifest.close()
 
     def _fail(self, error: StoreError) -> None:
         with self._wake:
@@ -180,6 +198,7 @@ class Writer(threading.Thread):
         if troubled:
             self._on_trouble(None)
         self._on_commit([entry.ticket for entry in group if entry.ticket is not None])
+        self._manifest.committed(self._db)
 
     def _write(self, group: list[Entry]) -> None:
         by_sql: dict[str, list[tuple[Any, ...]]] = {}
@@ -199,6 +218,7 @@ class Writer(threading.Thread):
             msg = f"{self._path} was deleted or moved while the run was writing it"
             hint = "Put the folder back if it was moved, then run the same cell again."
             raise StoreError(msg, hint=hint)
+        self._may_write()
         self._db.execute("BEGIN IMMEDIATE")
         for sql, rows in by_sql.items():
             for statement, values in batches(sql, rows):

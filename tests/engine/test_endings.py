@@ -315,7 +315,7 @@ async def test_wait_after_the_end_nests_no_loop(echo, puppet, monkeypatch):
 
     run = generate(echo(), rows(3), puppet(), name="over")
     await run
-    monkeypatch.setattr("synthnb.engine.run.wait_nested", refuse)
+    monkeypatch.setattr("synthnb.engine.waiting.wait_nested", refuse)
     assert len(run.wait()) == 3
 
 

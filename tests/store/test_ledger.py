@@ -12,6 +12,7 @@ import pytest
 
 from synthnb.errors import StoreError, StoreLockedError, StoreVersionError
 from synthnb.store import AttemptRow, ResultRow, RunStore, SlotRow, StoredResult
+from synthnb.store.manifest import Manifest
 from synthnb.store.writer import Entry, Writer
 
 
@@ -192,8 +193,11 @@ class TestWriter:
     @pytest.fixture
     def parts(self, tmp_path):
         committed, troubles = [], []
+        path = tmp_path / "run.sqlite"
         writer = Writer(
-            tmp_path / "run.sqlite",
+            path,
+            manifest=Manifest(path),
+            may_write=lambda: None,
             on_commit=committed.extend,
             on_trouble=troubles.append,
         )
@@ -323,6 +327,19 @@ class TestWriter:
         with pytest.raises(StoreError, match="no such table"):
             writer.flush()
         assert isinstance(troubles[-1], StoreError)
+
+    def test_who_has_lost_the_folder_writes_no_more(self, parts):
+        writer, committed, _ = parts
+
+        def lost():
+            raise StoreLockedError("another host has it", hint="stop it there")
+
+        writer.put(self.entry())
+        writer._may_write = lost
+        writer.start()
+        with pytest.raises(StoreLockedError, match="another host"):
+            writer.close()
+        assert committed == []
 
 
 def test_a_note_that_cannot_be_written_keeps_no_run_from_opening(tmp_path):
