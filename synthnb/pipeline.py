@@ -28,7 +28,7 @@ from synthnb.engine.preview import Previews, preview_rows
 from synthnb.engine.run import Run
 from synthnb.errors import ConfigError, StoreLockedError
 from synthnb.fingerprint import content_hash
-from synthnb.frames import columns_of
+from synthnb.frames import columns_of, rows_of
 from synthnb.providers.protocol import ChatClient
 from synthnb.recipes.base import Recipe
 from synthnb.store import RunStore
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from synthnb.engine.estimate import Estimate
     from synthnb.providers.provider import Provider
     from synthnb.recipes.judge import Judge
+
+_LOOKED_UP = 20_000
+"""Rows that an estimate looks up in the ledger; of more, as many spread over all."""
 
 ReadProgress: TypeAlias = Callable[[int, int, str], None]
 """Told (files done, files in all, name of the last)."""
@@ -208,6 +211,7 @@ async def estimate(
     *,
     name: str | None = None,
     samples: int = 1,
+    id_column: str | None = None,
     limits: Limits | None = None,
     sample: int = 20,
     folder: str | Path | None = None,
@@ -216,7 +220,8 @@ async def estimate(
 
     Prompts are counted by the server's own tokenizer where it has one, on rows spread
     over all; answers and time are expected from those that the run has already, e.g. of
-    its first rows. What is no count is marked with "≈".
+    its first rows. Those cost nothing again and are left out (beyond 20,000 rows, by a
+    part of them). What is no count is marked with "≈".
 
     Args:
         recipe: as for ``generate``, as are those below that are not explained.
@@ -224,6 +229,7 @@ async def estimate(
         provider: where the model is.
         name: the run whose earlier answers tell of the rest.
         samples: answers wanted for each row.
+        id_column: the column that identifies a row.
         limits: whose concurrency the time is reckoned with.
         sample: how many rows are looked at.
         folder: where the run lives.
@@ -233,6 +239,7 @@ async def estimate(
         ProviderError: the model cannot be reached.
     """
     from synthnb.documents.tokens import estimate_tokens
+    from synthnb.engine.already import already
     from synthnb.engine.estimate import Pace, estimate_run
 
     limits = limits or Limits()
@@ -243,6 +250,11 @@ async def estimate(
     store = RunStore(_target(recipe, provider, name, folder))
     pace = await asyncio.to_thread(store.pace)
     async with client_opener(provider, limits)() as client:
+        there = None
+        if pace is not None:
+            part, _ = spread(rows, _LOOKED_UP)
+            jobs = iterate_jobs(rows_of(part), samples=samples, id_column=id_column)
+            there = await asyncio.to_thread(already, recipe, store, jobs, client.model)
         return await estimate_run(
             recipe,
             list(islice(checked, sample)),
@@ -252,6 +264,7 @@ async def estimate(
             price=getattr(provider, "known_price", None),
             pace=None if pace is None else Pace(*pace),
             limits=limits,
+            there=there,
             concurrency=limits.max_concurrency or min(16, client.default_concurrency),
         )
 

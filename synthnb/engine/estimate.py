@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from synthnb.config import Limits
+from synthnb.engine.already import Already
 from synthnb.engine.progress import clock
 from synthnb.engine.replay import next_request
 from synthnb.providers.prices import Price
@@ -36,7 +37,7 @@ class Estimate:
     """What a run will take. Print it, or read its parts.
 
     Attributes:
-        requests: calls, one a row and sample; top-ups as far as earlier answers tell.
+        requests: calls, one a row and sample that has no answer yet; top-ups as far as earlier answers tell.
         prompt_tokens: of all of them, from the sampled rows.
         completion_tokens: expected ones; ``None`` where nothing tells.
         most_completion_tokens: if every answer is as long as ``max_tokens`` allows.
@@ -49,6 +50,8 @@ class Estimate:
         known_from: what the expected answers are known from.
         least_seconds: what the limits on requests and tokens a minute alone make of it.
         ended_by: the budget or time that would end the run early, in words.
+        present: answers that the run has already; they are in none of these figures.
+        present_is_counted: whether all rows were looked up, not a part of them.
     """
 
     requests: int
@@ -64,6 +67,8 @@ class Estimate:
     known_from: str
     least_seconds: float = 0.0
     ended_by: str = ""
+    present: int = 0
+    present_is_counted: bool = True
 
     def rows(self) -> list[tuple[str, str]]:
         """Return what is estimated, as (name, figure)."""
@@ -101,6 +106,11 @@ class Estimate:
         )
         lines.append(f"prompts counted by {how}, on {self.sampled:,} rows")
         lines.append(f"answers: {self.known_from}")
+        if self.present:
+            about = "" if self.present_is_counted else "≈ "
+            lines.append(
+                f"there already: {about}{self.present:,} answers, which cost nothing again"
+            )
         if self.price_as_of:
             lines.append(f"price: {self.price_as_of}")
         if self.ended_by:
@@ -139,6 +149,7 @@ async def estimate_run(
     pace: Pace | None,
     concurrency: int,
     limits: Limits | None = None,
+    there: Already | None = None,
 ) -> Estimate:
     """Estimate from a sample of the rows.
 
@@ -152,7 +163,10 @@ async def estimate_run(
         pace: of earlier answers.
         concurrency: requests at once, for the time.
         limits: whose rates, budgets and time are told of.
+        there: what the ledger has of the answers.
     """
+    present = _present(there, total)
+    total -= present
     asked = [r for row in sample if (r := _request(recipe, row)) is not None]
     counts, counted = await _prompt_tokens(asked, count, guess)
     calls = 1.0 if pace is None else pace.calls_per_slot
@@ -178,9 +192,17 @@ async def estimate_run(
         least_seconds=least,
         known_from="nothing yet; try a few rows first (sn.preview, or rows.head(20))"
         if pace is None
-        else f"the {pace.answers:,} that this run has already; those cost nothing again",
+        else f"as long as the {pace.answers:,} that this run has",
+        present=present,
+        present_is_counted=there is None or there.looked_at >= total + present,
     )
     return replace(made, ended_by=_ended_by(limits, made, price))
+
+
+def _present(there: Already | None, total: int) -> int:
+    if there is None or not there.looked_at:
+        return 0
+    return min(total, round(total * there.present / there.looked_at))
 
 
 def _request(recipe: Recipe, row: Row) -> Request | None:

@@ -291,10 +291,6 @@ async def test_u3_the_cost_is_told_before_anything_is_bought():
     proven(run, 40)
 
 
-@pytest.mark.xfail(
-    strict=False,
-    reason="estimate counts all rows, also those whose answers the ledger has",
-)
 async def test_u3_the_cost_that_is_told_leaves_out_what_is_there():
     recipe = sn.Prompt("Say {{ text }}", max_tokens=50)
     async with FaultServer() as server:
@@ -306,7 +302,8 @@ async def test_u3_the_cost_that_is_told_leaves_out_what_is_there():
         run = generate(recipe, data, target, name="u3", limits=QUICK)
         await run
         assert run.progress.requests == 1
-        assert told.requests == 1
+        assert (told.requests, told.present) == (1, 19)
+        assert "19 answers, which cost nothing again" in repr(told)
 
 
 # U4 ---------------------------------------------------------------------------------------

@@ -84,16 +84,39 @@ async def test_what_a_run_has_already_tells_of_the_rest(echo, puppet):
     rows = [{"text": f"t{i}"} for i in range(100)]
     await generate(echo(), rows[:5], client, name="same")
     found = await estimate(echo(), rows, client, name="same")
-    assert found.completion_tokens == 700
-    assert "the 5 that this run has already" in repr(found)
+    assert (found.requests, found.present) == (95, 5)
+    assert found.completion_tokens == 665
+    assert "as long as the 5 that this run has" in repr(found)
     assert found.seconds is not None
     run = generate(echo(), rows, client, name="same", limits=Limits())
     await run
     beside = found.beside(run)
     assert "really took" in beside
-    assert "≈ 700" in beside
-    assert "665" in beside  # the other 95 answers
+    assert "≈ 665" in beside
+    assert beside.count("665") == 2
     assert "$" in beside
+
+
+async def test_of_very_many_rows_a_part_is_looked_up(echo, puppet, monkeypatch):
+    monkeypatch.setattr("synthnb.pipeline._LOOKED_UP", 10)
+    client = puppet()
+    rows = [{"text": f"t{i}"} for i in range(100)]
+    await generate(echo(), rows[:50], client, name="same")
+    found = await estimate(echo(), rows, client, name="same")
+    assert (found.requests, found.present) == (50, 50)
+    assert "≈ 50 answers, which cost nothing again" in repr(found)
+
+
+async def test_a_changed_prompt_or_sample_is_not_there_already(echo, puppet):
+    client = puppet()
+    rows = [{"text": f"t{i}"} for i in range(10)]
+    await generate(echo(), rows, client, name="same", samples=2)
+    ask = {"name": "same", "samples": 2}
+    assert (await estimate(echo(), rows, client, **ask)).requests == 0
+    assert (await estimate(echo(prompt="New: "), rows, client, **ask)).requests == 20
+    assert (await estimate(echo(), rows, client, name="same", samples=3)).requests == 10
+    twice = [*rows, *rows]
+    assert (await estimate(echo(), twice, client, **ask)).requests == 20
 
 
 def words(request):
