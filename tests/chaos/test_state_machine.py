@@ -38,7 +38,7 @@ from synthnb.records import Completion, Usage
 pytestmark = pytest.mark.chaos
 TEXTS = [f"t{n}" for n in range(8)]
 MOST_ATTEMPTS = 2
-PATIENCE = 30.0
+PATIENCE = 10.0
 """Seconds after which an engine that does not send what it may is at fault."""
 
 
