@@ -25,46 +25,30 @@ from collections.abc import Callable
 from enum import Enum
 
 from synthnb.engine.signs import Moment, Refusals, Speed
+from synthnb.engine.tuning import (
+    ALONE,
+    CLEAR,
+    DOWN,
+    FEW,
+    FLAT,
+    FULL_CACHE,
+    GAIN,
+    GROWTH,
+    KEPT,
+    LEAST_ANSWERS,
+    MOST_ROUNDS,
+    NEARLY_FULL_CACHE,
+    PRICE,
+    ROUNDS,
+    SHORT,
+    SLOWER,
+    START,
+    TOLERATED,
+    TRIAL_ANSWERS,
+    UP,
+    USED,
+)
 
-_START = 16
-_GROWTH = 1.2
-"""Answers a second must grow by this while the limit doubles; less is a queue."""
-_LEAST_ANSWERS = 32
-"""So many answers a comparison of speeds in the ramp needs."""
-_FLAT = 0.75
-"""Share of the limit that is kept where the doubling brought nothing. Less than a fifth
-was gained from the half of it on, so more than 0.6 loses nothing at a server with a
-queue."""
-_CLEAR = 1.35
-"""What so fast grows need not be measured to the end."""
-_TRIAL_ANSWERS = 192
-"""So many answers a comparison of speeds needs whose loser may be only a tenth slower."""
-_UP = 1.5
-_GAIN = 1.12
-"""What the speed must grow by in a trial of ``_UP`` to be worth the longer queue."""
-_DOWN = 0.75
-_SHORT = 8
-"""A queue at a limit of so many is short enough."""
-_KEPT = 0.96
-"""What is left of the speed in a trial of ``_DOWN`` where that only shortens the queue."""
-_SLOWER = 1.5
-"""A server that has become slower by this is asked whether less load costs it nothing."""
-_ROUNDS = 4
-_MOST_ROUNDS = 8
-"""Rounds (as many answers as the limit) that are waited before a trial."""
-_PRICE = 0.01
-"""Refusals that trials may cause, as a share of the answers; and the share from which on
-refusals at a limit that was accepted are looked into."""
-_ALONE = 3
-"""More refusals than this, and nothing in flight: the server refuses everything."""
-_USED = 0.7
-"""Share of the limit below which it is not the limit that holds the requests back."""
-_FULL_CACHE = 0.9
-_NEARLY_FULL_CACHE = 0.85
-_FEW = 4
-"""A queue that others fill as well does not push this run below so many."""
-_TOLERATED = 1 / 16
-"""Share of requests that may wait for the next step of a batch: no queue yet."""
 _HISTORY = 2000
 
 
@@ -104,7 +88,7 @@ class AdaptiveLimit:
         """
         self.maximum = maximum
         self.adaptive = adaptive
-        self.limit = max(1, min(maximum, start or _START)) if adaptive else maximum
+        self.limit = max(1, min(maximum, start or START)) if adaptive else maximum
         self.settled: int | None = None
         self.in_flight = 0
         self.answers = 0
@@ -120,7 +104,8 @@ class AdaptiveLimit:
         self._shrunk_at = 0
         self._is_in_doubt = False
         self._has_failed = False
-        self._best_round = 0.0
+        self._best_round, self._slow_rounds = 0.0, 0
+        self._calm, self._calm_until = ROUNDS, 0
         self._has_queue = False
         self._goes_down = False
         self._step = 1
@@ -158,7 +143,7 @@ class AdaptiveLimit:
 
     def answered(self) -> None:
         """A request was answered."""
-        is_used = _USED * self.limit <= self.in_flight <= self.limit
+        is_used = USED * self.limit <= self.in_flight <= self.limit
         self.in_flight -= 1
         self.answers += 1
         self._tries = 0
@@ -184,14 +169,14 @@ class AdaptiveLimit:
         self._burst_left -= 1
         if self._burst_left == 0:
             # What comes from now on was sent with the limit as it is.
-            self._wait = _ROUNDS * self.limit
+            self._wait = ROUNDS * self.limit
             self._former = 0
             self._hold()
         if self._phase is _Phase.TRIAL:
             self._go_on_trying()
         elif self._left <= 0:
             self._look_around()
-        elif self._round.answers >= max(self.limit, 2 * _LEAST_ANSWERS):
+        elif self._round.answers >= max(self.limit, 2 * LEAST_ANSWERS):
             self._compare_rounds()
 
     def refused(self, retry_after: float | None = None) -> bool:
@@ -208,12 +193,12 @@ class AdaptiveLimit:
         alone = self._recent.refused()
         # Not a burst that was sent before the first of them came: nothing is under way
         # any more, or what was sent since then is refused as well.
-        refuses_all = alone > _ALONE and (
-            self.in_flight == 0 or self._tries > _ALONE + 2 * self.limit
+        refuses_all = alone > ALONE and (
+            self.in_flight == 0 or self._tries > ALONE + 2 * self.limit
         )
         if self.adaptive:
             if retry_after:
-                soon = self._clock() + _ROUNDS * retry_after
+                soon = self._clock() + ROUNDS * retry_after
                 self._not_before = max(self._not_before, soon)
             if refuses_all:
                 self._begin_again()
@@ -238,21 +223,21 @@ class AdaptiveLimit:
         """
         if not self.adaptive:
             return
-        was_pressed, queues = self._is_pressed, waiting > _TOLERATED * self.in_flight
-        self._is_pressed = queues or cache > _NEARLY_FULL_CACHE
+        was_pressed, queues = self._is_pressed, waiting > TOLERATED * self.in_flight
+        self._is_pressed = queues or cache > NEARLY_FULL_CACHE
         if self._phase is not _Phase.HOLD and queues:
-            accepted = max(self.in_flight - int(waiting), _FEW)
+            accepted = max(self.in_flight - int(waiting), FEW)
             self._settle(min(self.limit, accepted))
         elif self.in_flight > self.limit or not was_pressed:
             # What is too much ends by and by; and one look alone may be chance.
             return
-        elif cache > _FULL_CACHE and self.answers >= self._shrunk_at + self.limit // 2:
+        elif cache > FULL_CACHE and self.answers >= self._shrunk_at + self.limit // 2:
             self._shrunk_at = self.answers
-            self._settle(int(self.limit * _FULL_CACHE))
-        elif queues and self.limit > _FEW:
+            self._settle(int(self.limit * FULL_CACHE))
+        elif queues and self.limit > FEW:
             # By halves, for others may wait there too.
             less = self.limit - math.ceil(waiting / 2)
-            self._settle(max(less, self.limit // 2, _FEW))
+            self._settle(max(less, self.limit // 2, FEW))
 
     # the ramp --------------------------------------------------------------------------
 
@@ -262,13 +247,13 @@ class AdaptiveLimit:
             self._ramp()
         elif self.limit < self.maximum and not (self._is_pressed or self._is_in_doubt):
             self.limit += 1
-        enough = self._speed.answers >= max(_LEAST_ANSWERS, self._window_limit)
+        enough = self._speed.answers >= max(LEAST_ANSWERS, self._window_limit)
         factor = self.limit / self._window_limit
         if not enough or (factor < 2 and self.limit < self.maximum):  # noqa: PLR2004
             return
         speed, before = self._speed.rate(), self._last
-        is_flat = before is not None and speed < before * factor ** math.log2(_GROWTH)
-        if is_flat and factor >= _UP:
+        is_flat = before is not None and speed < before * factor ** math.log2(GROWTH)
+        if is_flat and factor >= UP:
             self._doubt()
             return
         self._last = max(speed, before or 0.0)
@@ -288,7 +273,7 @@ class AdaptiveLimit:
             return
         self._has_queue = True
         # Answers tell of the limit of one round trip ago, so of half the present one.
-        self._settle(int(_FLAT * self._window_limit))
+        self._settle(int(FLAT * self._window_limit))
 
     def _ramp(self, speed: float | None = None) -> None:
         self._phase = _Phase.RAMP
@@ -302,7 +287,7 @@ class AdaptiveLimit:
     def _begin_again(self) -> None:
         """All was refused: one tries, and when it is answered the ramp begins anew."""
         former = max(self._former, self.limit)
-        self._resume_at = max(self._resume_at, min(former, _START))
+        self._resume_at = max(self._resume_at, min(former, START))
         self.limit, self.settled = 1, None
         self._ramp()
 
@@ -311,19 +296,20 @@ class AdaptiveLimit:
     def _settle(self, limit: int) -> None:
         self.limit = self.settled = max(1, min(limit, self.maximum))
         self._step = max(1, self.limit // 16)
-        self._wait = _ROUNDS * self.limit
+        self._wait = ROUNDS * self.limit
         self._goes_down = False
+        self._calm, self._calm_until = ROUNDS, 0
         self._last, self._before = None, 0.0
         self._hold()
 
     def _hold(self) -> None:
         self._phase = _Phase.HOLD
         self._resume_at = 0
-        self._left = max(self._wait, _LEAST_ANSWERS)
+        self._left = max(self._wait, LEAST_ANSWERS)
         self._recent.clear()
         self._speed.restart()
         self._round.restart()
-        self._best_round = (self._last or 0.0) / 1.2
+        self._best_round, self._slow_rounds = (self._last or 0.0) / 1.2, 0
         self._note()
 
     def _compare_rounds(self) -> None:
@@ -331,11 +317,13 @@ class AdaptiveLimit:
         assert self.settled is not None
         speed, last = self._round.restart(), self._best_round
         self._best_round = max(last, speed)
-        if speed * _SLOWER < last:
+        # Twice running: one round of a heavy tail of latencies may be anything.
+        self._slow_rounds = self._slow_rounds + 1 if speed * SLOWER < last else 0
+        if self._slow_rounds > 1 and self.answers >= self._calm_until:
             self._last = speed
-            least = min(self.settled, _SHORT)
+            least = min(self.settled, SHORT)
             self._try(max(int(self.settled * speed / last), least))
-        elif self._last and speed > _CLEAR * self._last and self._may_grow():
+        elif self._last and speed > CLEAR * self._last and self._may_grow():
             self._last = speed
             self._try_more()
 
@@ -343,13 +331,13 @@ class AdaptiveLimit:
         """A time of holding is over: its speed is known, and another limit may be tried."""
         assert self.settled is not None
         self._last, share = self._speed.rate(), self._recent.share
-        if share > _PRICE and share > 2 * self._usual and self._has_failed:
+        if share > PRICE and share > 2 * self._usual and self._has_failed:
             self._before = share
             self._try(self.settled - max(1, self.settled // 16))
             return
         self._usual = share if share > 2 * self._usual else (self._usual + share) / 2
         if self._has_queue and (self._goes_down or self.limit >= self.maximum):
-            self._try(max(int(_DOWN * self.settled), min(self.settled, _SHORT)))
+            self._try(max(int(DOWN * self.settled), min(self.settled, SHORT)))
         elif self._may_grow():
             self._try_more()
         else:
@@ -357,14 +345,14 @@ class AdaptiveLimit:
 
     def _try_more(self) -> None:
         assert self.settled is not None
-        step = int(self.settled * (_UP - 1)) if self._has_queue else self._step
+        step = int(self.settled * (UP - 1)) if self._has_queue else self._step
         self._try(self.settled + max(1, step))
 
     def _may_grow(self) -> bool:
         return (
             self.limit < self.maximum
             and not self._is_pressed
-            and self._price <= (_PRICE + self._usual) * self.answers
+            and self._price <= (PRICE + self._usual) * self.answers
             and self._clock() >= self._not_before
         )
 
@@ -388,9 +376,9 @@ class AdaptiveLimit:
         """Return how many answers a trial compares."""
         assert self.settled is not None
         if self._before:
-            return max(self._target, min(_TRIAL_ANSWERS, int(3 / self._before)))
+            return max(self._target, min(TRIAL_ANSWERS, int(3 / self._before)))
         if self._has_queue or self._target < self.settled:
-            return max(self._target, _TRIAL_ANSWERS)
+            return max(self._target, TRIAL_ANSWERS)
         return self._target
 
     def _go_on_trying(self) -> None:
@@ -402,19 +390,19 @@ class AdaptiveLimit:
             self._speed.restart()
         speed, before = self._speed.rate(), self._last or 0.0
         is_up = self._target > self.settled
-        enough = self._left <= measured - max(self._target, _LEAST_ANSWERS)
+        enough = self._left <= measured - max(self._target, LEAST_ANSWERS)
         factor = speed / before if before else 1.0
         is_clear = enough and (
-            factor > _CLEAR and self._has_queue if is_up else factor < 1 / _CLEAR
+            factor > CLEAR and self._has_queue if is_up else factor < 1 / CLEAR
         )
         if self._left > 0 and not is_clear:
             return
         if self._before:
             self._end_search()
-        elif not is_up and factor >= _KEPT:
+        elif not is_up and factor >= KEPT:
             self._accept()
             self._hold()
-        elif not is_up or (self._has_queue and factor < _GAIN):
+        elif not is_up or (self._has_queue and factor < GAIN):
             self._end_trial()
         else:
             # Capacity may have risen by much.
@@ -435,7 +423,7 @@ class AdaptiveLimit:
 
     def _accept(self) -> None:
         self.settled = self.limit
-        self._wait = _ROUNDS * self.limit
+        self._wait = ROUNDS * self.limit
         self._has_failed = False
 
     def _end_trial(self) -> None:
@@ -445,9 +433,12 @@ class AdaptiveLimit:
             # Less is slower: at the maximum there is no queue.
             self._has_queue = False
         self._goes_down = self._has_queue and not self._goes_down
+        if self._target < self.settled:
+            self._calm *= 2
+            self._calm_until = self.answers + self._calm * self.settled
         self.limit = self.settled
         self._step = max(1, self._step // 4)
-        self._wait = min(2 * self._wait, _MOST_ROUNDS * self.limit)
+        self._wait = min(2 * self._wait, MOST_ROUNDS * self.limit)
         self._hold()
 
     # refusals --------------------------------------------------------------------------

@@ -99,16 +99,16 @@ def test_a_maximum_below_the_servers_limit_costs_the_ramp_only():
 
     found = run(make(), AdaptiveLimit(64), REQUESTS)
     fixed = run(make(), AdaptiveLimit(64, adaptive=False), REQUESTS)
-    ramp = 3 * 0.2  # 16, 32, 64
+    ramp = 2 * 0.2  # 32, 64
     assert found.seconds <= fixed.seconds + ramp
 
 
 def test_a_start_that_is_remembered_saves_the_ramp():
     def make():
-        return Server("refuse", 64, seed=5)
+        return Server("refuse", 128, seed=5)
 
     cold = run(make(), AdaptiveLimit(256), 400)
-    warm = run(make(), AdaptiveLimit(256, start=64), 400)
+    warm = run(make(), AdaptiveLimit(256, start=128), 400)
     assert warm.seconds < cold.seconds
 
 
@@ -141,7 +141,7 @@ def test_a_burst_of_refusals_is_one_decision():
 def test_after_a_refusal_new_ones_go_out_only_as_answers_come_in():
     limit = filled(256)
     limit.refused()
-    assert limit.in_flight == limit.limit == 15
+    assert limit.in_flight == limit.limit == 31
     limit.answered()
     assert limit.limit - limit.in_flight == 1
 
@@ -191,7 +191,7 @@ def test_the_servers_queue_ends_the_ramp():
     limit.gauges(waiting=1, cache=0.5)  # one waits for the next step of a batch
     assert limit.settled is None
     limit.gauges(waiting=6, cache=0.5)
-    assert limit.limit == 10 == limit.settled
+    assert limit.limit == 26 == limit.settled
 
 
 def test_a_full_cache_shrinks_the_limit_once_a_round():
@@ -244,7 +244,7 @@ def test_rows_that_run_out_teach_nothing():
     for _ in range(500):
         limit.sent()
         limit.answered()
-    assert limit.limit == 16
+    assert limit.limit == 32
     assert limit.settled is None
 
 
