@@ -37,7 +37,8 @@ class Retry(_Settings):
     """When a failed call is tried again. The one retry policy of the project."""
 
     max_attempts: int = Field(default=5, ge=1)
-    """Calls for one slot, the first included. Waiting for Retry-After counts too."""
+    """Calls for one slot, the first included. Of refusals (429), while the server answers
+    other requests, four count as one call."""
     base_seconds: float = Field(default=0.5, gt=0)
     """First wait; doubled each time, with full jitter."""
     max_seconds: float = Field(default=60.0, gt=0)

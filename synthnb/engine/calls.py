@@ -36,6 +36,10 @@ _LARGE = 200_000
 """Characters from which on an answer is parsed in a thread, off the notebook's loop."""
 
 
+_REFUSALS = 4
+"""So many refusals cost a row one attempt while the server answers others: in a true rate
+limit each row may be refused several times, and the last of them is no worse than the first.
+They cost something, for a request may be too large for any minute's tokens."""
 _NO_ROOM_SECONDS = 0.1
 _LOOK_AGAIN = 0.05
 
@@ -100,7 +104,8 @@ class Caller:
             StopDispatchError: the run was stopped before the request could be sent.
             ProviderError: an error that stops the whole run.
         """
-        failures, delay = 0, 0.0
+        failures, refusals, delay = 0, 0, 0.0
+        answers = self._progress.answers
         while True:
             await self._admit(request, delay)
             started, began = now(), time.perf_counter()
@@ -112,8 +117,14 @@ class Caller:
                     continue
                 if error.sent:
                     self._breaker.answered()
-                failures += 1
-                wait = self._wait(error, failures)
+                if isinstance(error, RateLimitError) and (
+                    self._progress.answers > answers
+                ):
+                    # Others had their turn meanwhile: it is not this row's fault.
+                    refusals += 1
+                else:
+                    failures += 1
+                wait = self._wait(error, failures + -(-refusals // _REFUSALS))
                 if wait is None:
                     return self._give_up(slot, error)
                 self._progress.retries += 1
@@ -130,7 +141,7 @@ class Caller:
                     parsed,
                     started=started,
                     seconds=seconds,
-                    attempt=failures + 1,
+                    attempt=failures + refusals + 1,
                 )
                 return Outcome(parsed, final=False, completion=completion)
 

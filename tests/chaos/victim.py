@@ -26,7 +26,8 @@ async def main(url: str, folder: str, rows: int, concurrency: int) -> None:
         nonlocal total
         committed(tickets)
         total += len(tickets)
-        print("saved", total, flush=True)
+        if tickets:  # not the commit of a note about the run
+            print("saved", total, flush=True)
 
     run._store._writer._on_commit = acknowledge
     await run

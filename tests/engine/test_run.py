@@ -185,6 +185,45 @@ async def test_a_final_refusal_is_not_asked_again_a_passing_failure_is(echo, pup
     assert list(df["attempts"]) == [1, 4, 1]
 
 
+class Window:
+    """A true rate limit: so many a window, the others are refused, whoever they are."""
+
+    def __init__(self, allowed, never=()):
+        self.allowed, self.never, self.left = allowed, never, allowed
+        self.until = 0.0
+
+    def __call__(self, text):
+        now = asyncio.get_running_loop().time()
+        if now >= self.until:
+            self.until, self.left = now + 0.03, self.allowed
+        if not self.left or text in self.never:
+            return RateLimitError("slow down", retry_after=self.until - now)
+        self.left -= 1
+        return "word"
+
+
+async def test_a_rate_limit_that_serves_others_uses_up_no_row(echo, puppet):
+    client = puppet(Window(8))
+    retry = Retry(max_attempts=3, base_seconds=0.01)
+    limits = Limits(max_concurrency=16, adaptive=False, retry=retry)
+    rows = [{"text": f"t{n}"} for n in range(60)]
+    run = generate(echo(), rows, client, name="rate", limits=limits)
+    await run
+    assert run.status == {"ok": 60}
+    assert run.progress.retries > 0
+
+
+async def test_a_row_that_is_always_refused_is_given_up_all_the_same(echo, puppet):
+    client = puppet(Window(50, never={"t3"}))
+    retry = Retry(max_attempts=3, base_seconds=0.001)
+    limits = Limits(max_concurrency=2, adaptive=False, retry=retry)
+    rows = [{"text": f"t{n}"} for n in range(400)]
+    run = generate(echo(), rows, client, name="rate", limits=limits)
+    await run
+    assert run.status["ok"] == 399
+    assert 3 <= client.asked.count("t3") <= 12
+
+
 @pytest.mark.parametrize("error", [ServerError, RequestTimeoutError, RateLimitError])
 async def test_passing_errors_are_retried(echo, puppet, error):
     tries = {}
