@@ -65,7 +65,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("detail", _STRING, "why the status is not ok, in a few words"),
     Column("finish_reason", _STRING, "why the model stopped, in its server's word"),
     Column("repaired", _BOOL, "the answer's JSON was mended to be read"),
-    Column("adapted", _STRING, "what was sent differently from what was asked"),
+    Column("adapted", _STRING, "what differs from what was asked; cached: not bought"),
     Column("model", _STRING, "the model's id, as the server said it"),
     Column("prompt_tokens", _INT, "tokens of the slot's requests"),
     Column("completion_tokens", _INT, "tokens of the slot's answers"),
