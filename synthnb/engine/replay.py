@@ -277,4 +277,8 @@ def _record(
     columns: Mapping[str, Any],
 ) -> dict[str, Any]:
     key = record_id(base["step"], base["row_id"], base["sample_index"], number)
-    return {"record_id": key, **base, **item, **columns}
+    record = {"record_id": key, **base, **item, **columns}
+    if "reasoning" in item:
+        # The recipe's product goes before what the model thought while it made it.
+        record["reasoning"] = item["reasoning"]
+    return record

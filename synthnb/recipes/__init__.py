@@ -12,18 +12,35 @@ from typing import Any
 
 from synthnb.errors import ConfigError
 from synthnb.recipes.base import Parsed, Recipe
+from synthnb.recipes.chain_of_thought import ChainOfThought
+from synthnb.recipes.enhance import Enhance
 from synthnb.recipes.judge import Judge
 from synthnb.recipes.prompt import Prompt
 from synthnb.recipes.qa import QA
+from synthnb.recipes.summary import Summary
 
 REGISTRY: Mapping[str, type[Any]] = {
+    "chain_of_thought": ChainOfThought,
+    "enhance": Enhance,
     "judge": Judge,
     "prompt": Prompt,
     "qa": QA,
+    "summary": Summary,
 }
 """Name in a frozen recipe → its class."""
 
-__all__ = ["QA", "REGISTRY", "Judge", "Parsed", "Prompt", "Recipe", "from_json"]
+__all__ = [
+    "QA",
+    "REGISTRY",
+    "ChainOfThought",
+    "Enhance",
+    "Judge",
+    "Parsed",
+    "Prompt",
+    "Recipe",
+    "Summary",
+    "from_json",
+]
 
 
 def from_json(value: Mapping[str, Any]) -> Recipe:

@@ -6,7 +6,16 @@ import pickle
 import pytest
 
 from synthnb.errors import ConfigError
-from synthnb.recipes import QA, REGISTRY, Judge, Prompt, from_json
+from synthnb.recipes import (
+    QA,
+    REGISTRY,
+    ChainOfThought,
+    Enhance,
+    Judge,
+    Prompt,
+    Summary,
+    from_json,
+)
 
 RECIPES = [
     QA(),
@@ -20,6 +29,9 @@ RECIPES = [
     ),
     Judge(),
     Prompt("{{ a }}"),
+    Summary(words=20, language="German", style="plain"),
+    ChainOfThought(examples=2, difficulty="hard"),
+    Enhance(instructions="Short."),
 ]
 
 
