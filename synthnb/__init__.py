@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from synthnb.engine.run import Run as Run
     from synthnb.export import export as export
     from synthnb.local import Provider as Provider
+    from synthnb.migration import config_from_sdk as config_from_sdk
+    from synthnb.migration import read_sdk as read_sdk
+    from synthnb.migration import write_sdk as write_sdk
     from synthnb.pipeline import estimate as estimate
     from synthnb.pipeline import generate as generate
     from synthnb.pipeline import preview as preview
@@ -41,8 +44,11 @@ if TYPE_CHECKING:
     from synthnb.pipeline import read as read
     from synthnb.providers.prices import Price as Price
     from synthnb.recipes import QA as QA
+    from synthnb.recipes import ChainOfThought as ChainOfThought
+    from synthnb.recipes import Enhance as Enhance
     from synthnb.recipes import Judge as Judge
     from synthnb.recipes import Prompt as Prompt
+    from synthnb.recipes import Summary as Summary
     from synthnb.reviewing import decide as decide
     from synthnb.reviewing import decisions as decisions
     from synthnb.reviewing import undo as undo
@@ -56,7 +62,9 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOME = {
+    "ChainOfThought": "synthnb.recipes",
     "Check": "synthnb.curation",
+    "Enhance": "synthnb.recipes",
     "Judge": "synthnb.recipes",
     "Limits": "synthnb.config",
     "Price": "synthnb.providers.prices",
@@ -66,8 +74,10 @@ _HOME = {
     "QA": "synthnb.recipes",
     "Retry": "synthnb.config",
     "Run": "synthnb.engine.run",
+    "Summary": "synthnb.recipes",
     "agreement": "synthnb.curation",
     "apply_checks": "synthnb.curation",
+    "config_from_sdk": "synthnb.migration",
     "decide": "synthnb.reviewing",
     "decisions": "synthnb.reviewing",
     "deduplicate": "synthnb.curation",
@@ -80,17 +90,21 @@ _HOME = {
     "profile": "synthnb.widgets.profile",
     "rate": "synthnb.pipeline",
     "read": "synthnb.pipeline",
+    "read_sdk": "synthnb.migration",
     "review": "synthnb.widgets.review",
     "scan_notebook": "synthnb.scan",
     "table": "synthnb.widgets.table",
     "testing": "",
     "undo": "synthnb.reviewing",
     "with_decisions": "synthnb.reviewing",
+    "write_sdk": "synthnb.migration",
 }
 
 __all__ = [
     "QA",
+    "ChainOfThought",
     "Check",
+    "Enhance",
     "Judge",
     "Limits",
     "Price",
@@ -99,9 +113,11 @@ __all__ = [
     "ProviderPicker",
     "Retry",
     "Run",
+    "Summary",
     "__version__",
     "agreement",
     "apply_checks",
+    "config_from_sdk",
     "decide",
     "decisions",
     "deduplicate",
@@ -114,12 +130,14 @@ __all__ = [
     "profile",
     "rate",
     "read",
+    "read_sdk",
     "review",
     "scan_notebook",
     "table",
     "testing",
     "undo",
     "with_decisions",
+    "write_sdk",
 ]
 
 

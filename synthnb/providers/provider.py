@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from synthnb.providers.origins import settle
 from synthnb.providers.preflight import nothing_listens, refused
 from synthnb.providers.presets import preset_at, preset_named
 from synthnb.providers.prices import Price, price_of
+from synthnb.providers.sdk_config import SdkConfig
 from synthnb.providers.secrets import Key, KeySource
 from synthnb.providers.urls import normalise
 
@@ -154,6 +156,49 @@ class Provider:
         }
         return cls._make(
             model=model, origins=MappingProxyType(origins), _local=(model, options)
+        )
+
+    @classmethod
+    def from_config(
+        cls,
+        config: str | os.PathLike[str] | SdkConfig,
+        *,
+        model: str | None = None,
+        api_key: KeySource = None,
+    ) -> Provider:
+        """Return the provider that synthetic-data-kit's ``config.yaml`` names.
+
+        Both of its kinds (``vllm``, ``api-endpoint``) are one here. The key comes from the
+        argument, else from ``API_ENDPOINT_KEY`` (for an ``api-endpoint``), else from the
+        file.
+
+        Args:
+            config: the YAML file, whole or a part of it, or what
+                ``synthnb.config_from_sdk`` has read.
+            model: instead of the file's.
+            api_key: instead of the file's.
+
+        Raises:
+            ConfigError: it cannot be read, a value has a wrong type, or no URL is named.
+        """
+        if not isinstance(config, SdkConfig):
+            config = SdkConfig(config)
+        url, section = normalise(config.base_url), config.section
+        where = f"{config.path.name} {section}"
+        named = model or config.of("model")
+        key_origin = config.origins[f"{section}.api_key"]
+        origins = {
+            "base_url": f"{where}.api_base",
+            "model": "argument" if model else f"{where}.model" if named else "default",
+            "api_key": "argument" if api_key is not None else key_origin,
+        }
+        return cls._make(
+            base_url=url.base_url,
+            model=named or None,
+            origins=MappingProxyType(origins),
+            notes=(*url.notes, *config.notes),
+            _key=config.key if api_key is None else Key(api_key),
+            _concurrency=_checked(config["generation.batch_size"]),
         )
 
     @classmethod

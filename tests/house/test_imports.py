@@ -42,6 +42,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     ),
     "reviewing": (*VALUES, "store", "curation", "frames"),
     "scan": ("errors",),
+    "migration": (*VALUES, "providers", "recipes", "frames", "export"),
     # tier 3, faces: never each other
     "widgets": (
         *VALUES, "providers", "runtimes", "store", "recipes", "curation", "frames",
@@ -49,7 +50,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     ),
     "cli": (
         *VALUES, *ADAPTERS, "recipes", "curation", "frames", "engine", "local",
-        "pipeline", "demo", "scan",
+        "pipeline", "demo", "scan", "migration",
     ),
     "testing": (*VALUES, "providers"),
     "__main__": ("cli",),
