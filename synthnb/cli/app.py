@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from synthnb.cli import kit
 from synthnb.cli import model as model_command
 from synthnb.cli import options as o
 from synthnb.cli import recover as recover_command
@@ -321,6 +322,7 @@ def export(
     console.result(result)
 
 
+kit.register(app)
 app.command()(recover_command.recover)
 app.command()(scan_command.scan)
 
