@@ -219,7 +219,12 @@ class Caller:
         self._progress.sent()
         limit, completion = self._slots.limit, None
         try:
-            completion = _checked(await self._complete(request, slot.row_id))
+            # One coroutine less where nobody traces.
+            completion = _checked(
+                await self.client.complete(request)
+                if self._tracing is None
+                else await self._traced(self._tracing, request, slot.row_id)
+            )
         except ProviderError as error:
             self._tell(limit, error)
             self._put_failed(slot, started, began, error.status, error)
@@ -247,10 +252,10 @@ class Caller:
             self._progress.limit = limit.limit
             self._slots.left()
 
-    async def _complete(self, request: Request, row_id: str) -> Completion:
-        if self._tracing is None:
-            return await self.client.complete(request)
-        span = self._tracing.attempt(request, row_id)
+    async def _traced(
+        self, tracing: Tracing, request: Request, row_id: str
+    ) -> Completion:
+        span = tracing.attempt(request, row_id)
         try:
             completion = await self.client.complete(request)
         except BaseException as error:

@@ -19,14 +19,18 @@ _MAX_HEADER_BYTES = 64 * 1024
 _INFORMATIONAL = 200
 
 
-class Headers(dict[str, str]):
-    """Response headers by lower-case name; the first of several values stands."""
+class Headers(list[tuple[bytes, bytes]]):
+    """Response headers as they came; hardly any is ever looked at, so none is decoded."""
 
     __slots__ = ()
 
-    def get(self, key: str, default: str | None = None) -> str | None:  # type: ignore[override]
-        """Return a header's value, whatever the case of its name."""
-        return super().get(key.lower(), default)
+    def get(self, key: str, default: str | None = None) -> str | None:
+        """Return a header's first value, whatever the case of its name."""
+        wanted = key.lower().encode("latin-1")
+        for name, value in self:
+            if name.lower() == wanted:
+                return value.decode("latin-1")
+        return default
 
 
 class RequestHead:
@@ -232,9 +236,7 @@ class HttpConnection(asyncio.Protocol):
         self._length += len(name) + len(value)
         if self._length > _MAX_HEADER_BYTES:
             raise ConnectionBrokenError("the answer's head is too long")
-        self._headers.setdefault(
-            name.decode("latin-1").lower(), value.decode("latin-1")
-        )
+        self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         """Refuse a body that says itself that it is too large."""
@@ -270,7 +272,7 @@ class HttpConnection(asyncio.Protocol):
         return (
             self.began
             and self._is_head_complete
-            and "content-length" not in headers
+            and headers.get("content-length") is None
             and "chunked" not in (headers.get("transfer-encoding") or "").lower()
             and self._parser.get_status_code() >= _INFORMATIONAL
         )
