@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from synthnb.curation import keep as keep
     from synthnb.engine.run import Run as Run
     from synthnb.export import export as export
+    from synthnb.export import verify as verify
     from synthnb.local import Provider as Provider
     from synthnb.migration import config_from_sdk as config_from_sdk
     from synthnb.migration import read_sdk as read_sdk
@@ -96,6 +97,7 @@ _HOME = {
     "table": "synthnb.widgets.table",
     "testing": "",
     "undo": "synthnb.reviewing",
+    "verify": "synthnb.export",
     "with_decisions": "synthnb.reviewing",
     "write_sdk": "synthnb.migration",
 }
@@ -136,6 +138,7 @@ __all__ = [
     "table",
     "testing",
     "undo",
+    "verify",
     "with_decisions",
     "write_sdk",
 ]

@@ -18,6 +18,7 @@ from synthnb.cli import model as model_command
 from synthnb.cli import options as o
 from synthnb.cli import recover as recover_command
 from synthnb.cli import scan as scan_command
+from synthnb.cli import verify as verify_command
 from synthnb.cli.console import STOPPED, Console, Watcher, finish, finish_async
 from synthnb.cli.tables import load_table
 from synthnb.engine.progress import State
@@ -325,6 +326,7 @@ def export(
 kit.register(app)
 app.command()(recover_command.recover)
 app.command()(scan_command.scan)
+app.command()(verify_command.verify)
 
 
 @app.command()

@@ -148,7 +148,13 @@ class SaveAs:
         columns = ["question", "answer", "reasoning", "rating"]
         columns = [name for name in columns if name in df]
         if self._form == "jsonl":
-            export(_pairs(df, file), target, format="jsonl", columns=columns)
+            export(
+                _pairs(df, file),
+                target,
+                format="jsonl",
+                columns=columns,
+                manifest=False,
+            )
         else:
             has_reasoning = "reasoning" in df and bool(df["reasoning"].notna().any())
             export(
@@ -156,6 +162,7 @@ class SaveAs:
                 target,
                 format="alpaca",
                 include_reasoning=has_reasoning,
+                manifest=False,
             )
         return {"rows": len(df)}
 

@@ -96,7 +96,7 @@ def save_table(frame: pd.DataFrame, out: Path) -> None:
     from synthnb.export import export
 
     columns = tuple(frame.columns) if out.suffix.lower() == ".jsonl" else None
-    result = export(frame, out, columns=columns)
+    result = export(frame, out, columns=columns, manifest=False)
     if result.neutralised or result.replaced_surrogates:
         warnings.warn(str(result), stacklevel=2)
 

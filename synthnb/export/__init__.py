@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from synthnb.export.formats import ExportResult, export, formats
+from synthnb.export.manifest import Verified, verify
 
-__all__ = ["ExportResult", "export", "formats"]
+__all__ = ["ExportResult", "Verified", "export", "formats", "verify"]

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from synthnb.errors import ConfigError
-from synthnb.export import alpaca, chatml, csv, jsonl, parquet, sharegpt
+from synthnb.export import (
+    alpaca,
+    chatml,
+    completion,
+    csv,
+    jsonl,
+    parquet,
+    preference,
+    sharegpt,
+    text,
+)
 from synthnb.export.atomic import replacing
 from synthnb.export.base import Options, Tally, Writer, clean
+from synthnb.export.manifest import write_manifest
 from synthnb.frames import frame_of, require
 
 if TYPE_CHECKING:
@@ -22,6 +33,10 @@ _FORMATS: dict[str, Writer] = {
     "chatml": chatml.write,
     "alpaca": alpaca.write,
     "sharegpt": sharegpt.write,
+    "prompt-completion": completion.write,
+    "text": text.write,
+    "dpo": preference.write_dpo,
+    "kto": preference.write_kto,
     "parquet": parquet.write,
     "csv": csv.write,
 }
@@ -30,10 +45,12 @@ _BY_SUFFIX = {
     ".ndjson": "jsonl",
     ".parquet": "parquet",
     ".csv": "csv",
+    ".txt": "text",
 }
 _WHOLE_TABLE = frozenset({"parquet", "csv"})
 _WITH_COLUMNS = _WHOLE_TABLE | {"jsonl"}
 _LINES = frozenset({".jsonl", ".ndjson"})
+_NO_REASONING = frozenset({"text", "dpo", "kto"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +100,21 @@ def export(
     include_provenance: bool = False,
     reasoning_as: Literal["think", "reasoning_content"] = "think",
     neutralise_formulas: bool = True,
+    manifest: bool = True,
 ) -> ExportResult:
     """Write records as training data. The file is there whole or not at all.
+
+    Beside it a small ``<name>.manifest`` says its checksum, the counts, the recipe and the
+    versions; ``synthnb.verify`` compares them.
 
     Args:
         df: records, or anything that ``frames.rows_of`` takes. Its columns are those of
             all rows.
         path: the file; missing folders are made, an old file is replaced at the end.
         format: one of ``formats()``. Where the suffix allows just one (.jsonl, .parquet,
-            .csv) it need not be given. ``alpaca`` and ``sharegpt`` are one JSON array,
+            .csv, .txt) it need not be given. ``dpo`` takes the columns ``chosen`` and
+            ``rejected``, ``kto`` those or a person's ``decision``; ``text`` writes the
+            response column alone. ``alpaca`` and ``sharegpt`` are one JSON array,
             or JSON lines where the name ends in .jsonl.
         columns: jsonl, parquet and csv: the columns to write, in order.
         system: chat formats: the system message of every example.
@@ -105,6 +128,7 @@ def export(
             open models write it; ``reasoning_content`` (chatml only) is a key of its own
             in the assistant's message.
         neutralise_formulas: csv: put ``'`` before text that would run in a spreadsheet.
+        manifest: whether to write the manifest.
 
     Returns:
         The counts: rows written, left out, and changed.
@@ -131,10 +155,10 @@ def export(
     )
     _check_options(name, options)
     frame = frame_of(df)
-    require(frame, _needed(name, options), f"export to {name}")
+    require(frame, _needed(name, options, frame.columns), f"export to {name}")
     with replacing(target) as file:
         _FORMATS[name](frame, file, options, tally)
-    return ExportResult(
+    result = ExportResult(
         path=target,
         format=name,
         rows=tally.rows,
@@ -142,6 +166,12 @@ def export(
         replaced_surrogates=tally.replaced_surrogates,
         neutralised=tally.neutralised,
     )
+    if manifest:
+        counts = {f.name: getattr(result, f.name) for f in fields(result)}
+        del counts["path"]
+        counts["columns"] = [str(column) for column in frame.columns]
+        write_manifest(target, counts, getattr(df, "attrs", {}))
+    return result
 
 
 def _format(path: Path, wanted: str | None) -> str:
@@ -163,6 +193,8 @@ def _check_options(name: str, options: Options) -> None:
     useless: dict[str, Any] = {
         "columns": options.columns is not None and name not in _WITH_COLUMNS,
         "system": options.system is not None and name in _WITH_COLUMNS,
+        "include_reasoning": options.include_reasoning and name in _NO_REASONING,
+        "include_provenance": options.include_provenance and name in _NO_REASONING,
         "reasoning_as": options.reasoning_as == "reasoning_content"
         and name != "chatml",
     }
@@ -174,9 +206,17 @@ def _check_options(name: str, options: Options) -> None:
             )
 
 
-def _needed(name: str, options: Options) -> list[str]:
+def _needed(name: str, options: Options, columns: Collection[str]) -> list[str]:
     needed = list(options.columns or ())
-    if name not in _WHOLE_TABLE and not needed:
+    if name in {"dpo", "kto"}:
+        needed += [options.prompt]
+        if name == "dpo" or "chosen" in columns:
+            needed += ["chosen", "rejected"]
+        else:
+            needed += [options.response, "decision"]
+    elif name == "text":
+        needed.append(options.response)
+    elif name not in _WHOLE_TABLE and not needed:
         needed += [options.prompt, options.response]
     if options.include_reasoning:
         needed.append("reasoning")

@@ -166,6 +166,9 @@ READERS = {
         tuple(turn["value"] for turn in r["conversations"])
         for r in json.loads(p.read_bytes())
     ],
+    "prompt-completion": lambda p: [
+        (r["prompt"], r["completion"]) for r in _json_lines(p)
+    ],
     "chatml": lambda p: [
         tuple(message["content"] for message in r["messages"]) for r in _json_lines(p)
     ],
@@ -184,7 +187,7 @@ def around(pairs):
 
 
 def test_s12_each_hard_text_goes_the_whole_way():
-    assert set(READERS) == set(formats())
+    assert set(READERS) == set(formats()) - {"text", "dpo", "kto"}  # no pair a row
     around([(text, text) for text in HARD])
     around([(f"x{text}y", f"x{text}y") for text in HARD])
 

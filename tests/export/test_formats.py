@@ -21,6 +21,11 @@ from synthnb.frames import records_frame, rows_of
 CODE = 'def f(x):\n\treturn {"a": [1, 2]}  # سؤال \\n "quoted"\r\n'
 
 
+OTHERS = {"text", "dpo", "kto"}
+PAIRS = [name for name in formats() if name not in OTHERS]
+"""Formats of one prompt and one response a row."""
+
+
 def frame(**columns):
     given = {
         "question": ["What does f do?", "Was ist größer?"],
@@ -40,6 +45,8 @@ def read_pairs(path, name):
     """Return the (prompt, response) pairs of a file, as a trainer would read them."""
     if name == "jsonl":
         return [(row["question"], row["answer"]) for row in read_lines(path)]
+    if name == "prompt-completion":
+        return [(row["prompt"], row["completion"]) for row in read_lines(path)]
     if name == "chatml":
         turns = [[m["content"] for m in row["messages"]] for row in read_lines(path)]
     elif name == "sharegpt":
@@ -57,7 +64,7 @@ def read_pairs(path, name):
     return [tuple(turn[-2:]) for turn in turns]
 
 
-@pytest.mark.parametrize("name", formats())
+@pytest.mark.parametrize("name", PAIRS)
 def test_text_is_written_as_it_is(tmp_path, name):
     path = tmp_path / "made" / "out.dat"
     result = export(frame(), path, name)
@@ -69,7 +76,8 @@ def test_text_is_written_as_it_is(tmp_path, name):
     assert str(result) == f"2 rows as {name} → {path}"
     if name != "parquet":
         assert "größer" in path.read_text("utf-8")
-    assert [p.name for p in path.parent.iterdir()] == ["out.dat"]
+    names = sorted(p.name for p in path.parent.iterdir())
+    assert names == ["out.dat", "out.dat.manifest"]
 
 
 def test_chatml_is_openai_s_messages(tmp_path):
@@ -165,9 +173,10 @@ def test_rows_without_prompt_or_response_are_left_out_and_counted(tmp_path):
 
 def test_no_rows_give_empty_files_with_the_right_columns(tmp_path):
     empty = records_frame([], fields=["question", "answer"], inputs=["text"])
-    for name in formats():
+    for name in {*PAIRS, "text"}:
         assert export(empty, tmp_path / name, name).rows == 0
     assert (tmp_path / "jsonl").read_bytes() == b""
+    assert (tmp_path / "text").read_bytes() == b""
     assert (tmp_path / "chatml").read_bytes() == b""
     assert json.loads((tmp_path / "alpaca").read_text("utf-8")) == []
     assert json.loads((tmp_path / "sharegpt").read_text("utf-8")) == []
@@ -235,7 +244,7 @@ def test_csv_neutralises_formulas_and_counts_them(tmp_path):
 
 
 @pytest.mark.parametrize("odd", ["user", "engine"])
-@pytest.mark.parametrize("name", formats())
+@pytest.mark.parametrize("name", PAIRS)
 def test_lone_surrogates_are_replaced_and_counted_pairs_are_joined(tmp_path, name, odd):
     # An object column, as pandas 2 has them: Arrow's strings refuse such text.
     pair = [["a\ud800b\ufffd", "\ud83d\ude00\udc00"]]
@@ -265,7 +274,7 @@ def as_exported(text):
     return units.decode("utf-16-le", "replace")
 
 
-@pytest.mark.parametrize("name", formats())
+@pytest.mark.parametrize("name", PAIRS)
 @settings(deadline=None, max_examples=40)
 @given(pairs=st.lists(st.tuples(hostile, hostile), max_size=4))
 def test_any_text_comes_back_as_it_was(name, pairs):
@@ -303,9 +312,10 @@ def test_what_a_format_cannot_hold_is_said_and_nothing_is_written(tmp_path):
 
 
 def test_the_format_comes_from_the_suffix_where_that_is_enough(tmp_path):
-    for suffix, name in ((".jsonl", "jsonl"), (".PARQUET", "parquet"), (".csv", "csv")):
+    known = {".jsonl": "jsonl", ".PARQUET": "parquet", ".csv": "csv", ".txt": "text"}
+    for suffix, name in known.items():
         assert export(frame(), tmp_path / f"x{suffix}").format == name
-    for unclear in ("x.json", "x", "x.txt"):
+    for unclear in ("x.json", "x"):
         with pytest.raises(ConfigError, match=r"format=\.\.\.: jsonl, chatml, alpaca"):
             export(frame(), tmp_path / unclear)
     with pytest.raises(ConfigError, match="no format is named 'xlsx'"):
