@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from synthnb.curation import keep as keep
     from synthnb.engine.run import Run as Run
     from synthnb.export import export as export
+    from synthnb.export import export_dataset as export_dataset
     from synthnb.export import verify as verify
     from synthnb.local import Provider as Provider
     from synthnb.migration import config_from_sdk as config_from_sdk
@@ -85,6 +86,7 @@ _HOME = {
     "errors": "",
     "estimate": "synthnb.pipeline",
     "export": "synthnb.export",
+    "export_dataset": "synthnb.export",
     "generate": "synthnb.pipeline",
     "keep": "synthnb.curation",
     "preview": "synthnb.pipeline",
@@ -126,6 +128,7 @@ __all__ = [
     "errors",
     "estimate",
     "export",
+    "export_dataset",
     "generate",
     "keep",
     "preview",

@@ -189,7 +189,7 @@ def _save(
 ) -> dict[str, Any]:
     if storage == "hf":
         try:
-            from datasets import Dataset  # type: ignore[import-not-found,unused-ignore]
+            from datasets import Dataset
         except ImportError:
             msg = "--storage hf needs the package datasets"
             raise ConfigError(msg, hint="Run: pip install datasets") from None

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from synthnb.export.dataset_folder import DatasetResult, export_dataset
 from synthnb.export.formats import ExportResult, export, formats
 from synthnb.export.manifest import Verified, verify
 
-__all__ = ["ExportResult", "Verified", "export", "formats", "verify"]
+__all__ = [
+    "DatasetResult",
+    "ExportResult",
+    "Verified",
+    "export",
+    "export_dataset",
+    "formats",
+    "verify",
+]

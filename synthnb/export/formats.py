@@ -104,7 +104,7 @@ def export(
 ) -> ExportResult:
     """Write records as training data. The file is there whole or not at all.
 
-    Beside it a small ``<name>.manifest`` says its checksum, the counts, the recipe and the
+    Beside it a small hidden ``.<name>.manifest`` says its checksum, the counts, the recipe and the
     versions; ``synthnb.verify`` compares them.
 
     Args:

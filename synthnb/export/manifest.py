@@ -1,6 +1,6 @@
 """What an export is, said beside it: checksum, counts, recipe, versions.
 
-The name ends in ``.manifest``, so that no loader of a folder of .json files takes it for
+The name begins with a dot: ``datasets.load_dataset`` takes every other file of a folder for
 data. It names no path of the machine and holds nothing of a row.
 """
 
@@ -88,7 +88,7 @@ def manifest_of(target: Path) -> Path:
     name = target.name
     if len(os.fsencode(name)) > _LONGEST:
         name = f"{name[:_CUT]}-{content_hash(name)}"
-    return target.with_name(name + SUFFIX)
+    return target.with_name(f".{name}{SUFFIX}")
 
 
 def verify(path: str | os.PathLike[str]) -> Verified:
@@ -102,7 +102,7 @@ def verify(path: str | os.PathLike[str]) -> Verified:
     """
     place = Path(path).expanduser()
     if place.is_dir():
-        manifests = sorted(place.glob(f"*{SUFFIX}"))
+        manifests = sorted(place.glob(f".*{SUFFIX}"))
     else:
         manifests = [place if place.suffix == SUFFIX else manifest_of(place)]
     found = [m for m in manifests if m.is_file()]
@@ -111,7 +111,8 @@ def verify(path: str | os.PathLike[str]) -> Verified:
         hint = "synthnb.export writes one beside each file; was it moved without?"
         raise ExportError(msg, hint=hint)
     problems = [problem for m in found if (problem := _problem(m))]
-    return Verified(tuple(m.name.removesuffix(SUFFIX) for m in found), tuple(problems))
+    names = (m.name.removeprefix(".").removesuffix(SUFFIX) for m in found)
+    return Verified(tuple(names), tuple(problems))
 
 
 def _problem(place: Path) -> str:

@@ -111,7 +111,7 @@ def _values(file: Path) -> Iterator[dict[str, Any]]:
 
 def _of_datasets(folder: Path) -> Iterator[dict[str, Any]]:
     try:
-        from datasets import load_from_disk  # type: ignore[import-not-found,unused-ignore]
+        from datasets import load_from_disk
     except ImportError:
         msg = f"{folder} was saved by the package datasets, which is not installed"
         raise DocumentError(msg, hint="Run: pip install datasets") from None

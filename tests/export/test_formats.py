@@ -77,7 +77,7 @@ def test_text_is_written_as_it_is(tmp_path, name):
     if name != "parquet":
         assert "größer" in path.read_text("utf-8")
     names = sorted(p.name for p in path.parent.iterdir())
-    assert names == ["out.dat", "out.dat.manifest"]
+    assert names == [".out.dat.manifest", "out.dat"]
 
 
 def test_chatml_is_openai_s_messages(tmp_path):

@@ -16,7 +16,7 @@ FRAME = pd.DataFrame({"question": ["q", None], "answer": ["ä", "b"]})
 
 
 def said(path):
-    return json.loads((path.parent / f"{path.name}.manifest").read_text("utf-8"))
+    return json.loads((path.parent / f".{path.name}.manifest").read_text("utf-8"))
 
 
 def test_a_manifest_says_what_was_exported(tmp_path):
@@ -77,12 +77,12 @@ def test_an_export_again_brings_its_manifest_up_to_date(tmp_path):
     sn.export(FRAME.assign(answer="new"), path)
     assert said(path)["sha256"] != first
     assert sn.verify(path).ok
-    assert sn.verify(f"{path}.manifest").ok
+    assert sn.verify(tmp_path / ".t.jsonl.manifest").ok
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"sha256": 1}', '{"file": "../x"}'])
 def test_a_manifest_that_is_none_is_told(tmp_path, text):
-    (tmp_path / "t.jsonl.manifest").write_text(text)
+    (tmp_path / ".t.jsonl.manifest").write_text(text)
     assert "no manifest" in sn.verify(tmp_path / "t.jsonl").problems[0]
 
 
