@@ -46,10 +46,10 @@ def ingest(
     json: o.Json = False,
 ) -> None:
     """Write the text of documents, as synthetic-data-kit's ingest does."""
-    from synthnb.documents.registry import READERS
+    from synthnb.documents.registry import DATA, READERS
 
     def plan(settings: Configuration) -> tuple[list[tuple[Path, Path]], Step]:
-        files = files_of(source, READERS, "document")
+        files = files_of(source, set(READERS) - DATA, "document")
         usual = settings["paths.output.parsed"]
         return targets(files, output, usual, ".txt"), steps.ingest
 
@@ -78,14 +78,14 @@ def create(
     json: o.Json = False,
 ) -> None:
     """Make pairs, chains of thought or summaries; again, it goes on where it stopped."""
-    from synthnb.documents.registry import READERS
+    from synthnb.documents.registry import DATA, READERS
 
     console = Console(as_json=json)
     endings = {"qa": "_qa_pairs.json", "summary": "_summary.json"}
 
     def plan(settings: Configuration) -> tuple[list[tuple[Path, Path]], Step]:
         _one_of(kind, steps.KINDS, "--type")
-        files = files_of(source, READERS, "document")
+        files = files_of(source, set(READERS) - DATA, "document")
         ending = endings.get(kind, "_cot_examples.json")
         pairs = targets(files, output, settings["paths.output.generated"], ending)
         provider = _provider(

@@ -16,7 +16,7 @@ from glob import has_magic
 from pathlib import Path
 
 from synthnb.documents.naming import short_name, with_unique_names
-from synthnb.documents.registry import READERS, suffixes
+from synthnb.documents.registry import DATA, READERS, suffixes
 from synthnb.errors import ConfigError
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -69,8 +69,8 @@ def find_files(
     """Find the files that ``paths`` name.
 
     Args:
-        paths: Files, folders (searched below, hidden files skipped, only suffixes that
-            have a reader) and patterns (``*``, ``?``, ``[...]``, ``**``); ``~`` is the
+        paths: Files, folders (searched below for documents, hidden files skipped; data
+            and code only where they are named) and patterns (``*``, ``?``, ``[...]``, ``**``); ``~`` is the
             home folder.
         root: Where relative paths start, and outside of which nothing is read.
 
@@ -144,7 +144,7 @@ def _add_folder(search: _Search, typed: str, folder: Path) -> None:
     before = len(search.files) + len(search.problems)
     unread: Counter[str] = Counter()
     for path in sorted(_walk(search, folder)):
-        if path.suffix.lower() in READERS:
+        if _is_document(path):
             search.add(path, folder)
         else:
             unread[path.suffix.lower()] += 1
@@ -196,7 +196,7 @@ def _add_pattern(search: _Search, typed: str, pattern: Path) -> None:
             continue
         if path.is_dir():
             _add_folder(search, f"{path}", path)
-        elif path.suffix.lower() in READERS:
+        elif _is_document(path) or _is_named(path, rest):
             search.add(path, base)
         else:
             unread[path.suffix.lower()] += 1
@@ -221,10 +221,31 @@ def _is_shown(path: Path, base: Path, pattern: str) -> bool:
     return not hidden or any(part.startswith(".") for part in pattern.split("/"))
 
 
+def _is_document(path: Path) -> bool:
+    suffix = path.suffix.lower()
+    return suffix in READERS and suffix not in DATA
+
+
+def _is_named(path: Path, pattern: str) -> bool:
+    """Tell whether a pattern asks for files of this very kind: ``*.csv``."""
+    suffix = path.suffix.lower()
+    return suffix in DATA and Path(pattern).suffix.lower() == suffix
+
+
 def _report_unread(search: _Search, typed: str, unread: Counter[str]) -> None:
-    number = unread.total()
-    files = "1 file" if number == 1 else f"{number} files"
-    search.problem(typed, f"no reader for {files}: {_tally(unread)}", _supported())
+    data = Counter({s: n for s, n in unread.items() if s in DATA})
+    if data:
+        suffix = data.most_common(1)[0][0]
+        reason = f"{_files(data)} of data or code not read: {_tally(data)}"
+        search.problem(typed, reason, f"Where they are wanted, name them: **/*{suffix}")
+    if others := unread - data:
+        reason = f"no reader for {_files(others)}: {_tally(others)}"
+        search.problem(typed, reason, _supported())
+
+
+def _files(counted: Counter[str]) -> str:
+    number = counted.total()
+    return "1 file" if number == 1 else f"{number} files"
 
 
 def _tally(unread: Counter[str]) -> str:

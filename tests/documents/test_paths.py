@@ -86,7 +86,22 @@ def test_files_without_a_reader_are_counted(here, named):
     assert problem.reason == (
         "no reader for 4 files: .png (2), no suffix (1), .xyz (1)"
     )
-    assert ".docx, .htm" in problem.next_step
+    assert ".docx, .epub, .htm" in problem.next_step
+
+
+def test_data_and_code_in_a_folder_are_left_alone_until_they_are_named(here):
+    for name in ("a.csv", "b.json", "train.jsonl", "x.py"):
+        (here / "notes" / name).write_text("{}")
+    before = sources("notes/*.md")
+    assert sources("notes") == sources("notes/*")
+    assert not {"a.csv", "x.py"} & {s.split("/")[-1] for s in sources("notes")}
+    (problem,) = problems("notes")
+    assert problem.reason.startswith("4 files of data or code not read: ")
+    assert "name them: **/*" in problem.next_step
+    assert sources("notes/*.py") == ["notes/x.py"]
+    assert sources("notes/**/*.csv") == ["notes/a.csv"]
+    assert sources("notes/b.json") == ["notes/b.json"]
+    assert before == sources("notes/*.md")
 
 
 def test_sources_outside_the_current_folder_are_named_from_what_was_typed(
