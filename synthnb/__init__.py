@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from synthnb.curation import apply_checks as apply_checks
     from synthnb.curation import deduplicate as deduplicate
     from synthnb.curation import keep as keep
+    from synthnb.curation import split as split
     from synthnb.engine.run import Run as Run
     from synthnb.export import export as export
     from synthnb.export import export_dataset as export_dataset
@@ -96,6 +97,7 @@ _HOME = {
     "read_sdk": "synthnb.migration",
     "review": "synthnb.widgets.review",
     "scan_notebook": "synthnb.scan",
+    "split": "synthnb.curation",
     "table": "synthnb.widgets.table",
     "testing": "",
     "undo": "synthnb.reviewing",
@@ -138,6 +140,7 @@ __all__ = [
     "read_sdk",
     "review",
     "scan_notebook",
+    "split",
     "table",
     "testing",
     "undo",

@@ -10,6 +10,7 @@ from synthnb.curation.duplicates import deduplicate
 from synthnb.curation.evidence import locate_evidence
 from synthnb.curation.keep import dropped_report, keep
 from synthnb.curation.pairs import Check, Pair
+from synthnb.curation.splits import split
 from synthnb.curation.statistics import counts
 
 __all__ = [
@@ -28,4 +29,5 @@ __all__ = [
     "keep",
     "locate_evidence",
     "replay",
+    "split",
 ]

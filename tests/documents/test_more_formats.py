@@ -26,9 +26,9 @@ def test_csv_is_a_markdown_table_whatever_parts_its_cells():
         assert document.text == (
             "| name | note |\n| --- | --- |\n| Über | a b \\| c |\n| x |  |"
         )
-    assert read_csv("größe;wert\n1;2\n".encode("cp1252"), "a").text.startswith(
-        "| größe |"
-    )
+    rows = ["größe;straße", *["schöne Grüße;über größere Städte"] * 20]
+    german = "\n".join(rows)
+    assert "schöne Grüße" in read_csv(german.encode("cp1252"), "a").text
 
 
 def test_a_long_table_repeats_its_head_so_that_each_piece_has_it():
