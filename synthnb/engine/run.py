@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TICK_SECONDS = 0.2
+_SEEN_SECONDS = 1.0
+_CHECKING = "checking the run's ledger before anything is bought"
 _LEFT = "the run was stopped before this row was answered"
 
 
@@ -182,8 +184,7 @@ class Run:
     async def _work(self) -> None:
         if self._store.missing:
             self._note(self._store.missing)
-        # The ledger is sound and takes what is written, or nothing is bought.
-        await asyncio.to_thread(self._store.flush)
+        await self._check_ledger()
         async with self._open_client() as client:
             self._set_state(State.RUNNING)
             self._show_gate()
@@ -202,6 +203,20 @@ class Run:
             )
             self._filler, self.model = session.filler, client.model
             await session.run()
+
+    async def _check_ledger(self) -> None:
+        """See that the ledger is sound and takes what is written, or buy nothing."""
+        checked = asyncio.ensure_future(asyncio.to_thread(self._store.flush))
+        try:
+            await asyncio.wait({checked}, timeout=_SEEN_SECONDS)
+            if not checked.done() and not self.progress.note:
+                # Half a second a gigabyte, after a kill some seconds.
+                self._note(_CHECKING)
+            await checked
+        finally:
+            checked.cancel()
+        if self.progress.note == _CHECKING:
+            self.progress.note = ""
 
     async def _tick(self) -> None:
         # An interrupt of a cell that awaits takes effect when its loop next wakes; this

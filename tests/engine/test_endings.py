@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import threading
 import time
 from collections import Counter
 
@@ -23,6 +24,7 @@ from synthnb.errors import (
 from synthnb.pipeline import generate, preview
 from synthnb.records import Completion
 from synthnb.store.ledger import RunStore
+from synthnb.store.manifest import Manifest
 from synthnb.store.writer import Writer
 
 
@@ -332,3 +334,25 @@ async def test_a_recipe_that_holds_up_the_loop_is_named_once(echo, puppet):
     notes = [event.text for event in heard if isinstance(event, Noted)]
     assert len(notes) == 1
     assert "Slow.parse() took 0.5 s, and everything else waited for it" in notes[0]
+
+
+async def test_a_ledger_that_takes_long_to_check_is_told(echo, puppet, monkeypatch):
+    monkeypatch.setattr("synthnb.engine.run._SEEN_SECONDS", 0.01)
+    seen = threading.Event()
+    check = Manifest.check
+
+    def slow(manifest):
+        seen.wait(10)
+        check(manifest)
+
+    monkeypatch.setattr(Manifest, "check", slow)
+    client, notes = puppet(), []
+    run = generate(echo(), [{"text": "a"}], client, name="slow")
+    run.subscribe(lambda e: notes.append(e.text) if isinstance(e, Noted) else None)
+    while not notes:
+        await asyncio.sleep(0.005)
+    assert "checking the run's ledger" in run.progress.note
+    assert (client.asked, run.state) == ([], State.CONNECTING)
+    seen.set()
+    await run
+    assert (run.state, run.progress.note) == (State.DONE, "")
