@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from synthnb.curation import deduplicate as deduplicate
     from synthnb.curation import keep as keep
     from synthnb.curation import split as split
+    from synthnb.curation import top_up as top_up
     from synthnb.engine.run import Run as Run
     from synthnb.export import export as export
     from synthnb.export import export_dataset as export_dataset
@@ -100,6 +101,7 @@ _HOME = {
     "split": "synthnb.curation",
     "table": "synthnb.widgets.table",
     "testing": "",
+    "top_up": "synthnb.curation",
     "undo": "synthnb.reviewing",
     "verify": "synthnb.export",
     "with_decisions": "synthnb.reviewing",
@@ -143,6 +145,7 @@ __all__ = [
     "split",
     "table",
     "testing",
+    "top_up",
     "undo",
     "verify",
     "with_decisions",

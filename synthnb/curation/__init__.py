@@ -12,6 +12,7 @@ from synthnb.curation.keep import dropped_report, keep
 from synthnb.curation.pairs import Check, Pair
 from synthnb.curation.splits import split
 from synthnb.curation.statistics import counts
+from synthnb.curation.top_up import top_up
 
 __all__ = [
     "CHECKS",
@@ -30,4 +31,5 @@ __all__ = [
     "locate_evidence",
     "replay",
     "split",
+    "top_up",
 ]
