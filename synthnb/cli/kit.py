@@ -81,13 +81,21 @@ def create(
     from synthnb.documents.registry import DATA, READERS
 
     console = Console(as_json=json)
-    endings = {"qa": "_qa_pairs.json", "summary": "_summary.json"}
+    endings = {
+        "qa": "_qa_pairs.json",
+        "summary": "_summary.json",
+        "cot": "_cot_examples.json",
+        "cot-enhance": "_enhanced.json",
+    }
 
     def plan(settings: Configuration) -> tuple[list[tuple[Path, Path]], Step]:
         _one_of(kind, steps.KINDS, "--type")
-        files = files_of(source, set(READERS) - DATA, "document")
-        ending = endings.get(kind, "_cot_examples.json")
-        pairs = targets(files, output, settings["paths.output.generated"], ending)
+        if kind in steps.OF_PAIRS:
+            files = files_of(source, {".json", ".jsonl"}, "file of pairs")
+        else:
+            files = files_of(source, set(READERS) - DATA, "document")
+        usual = settings["paths.output.generated"]
+        pairs = targets(files, output, usual, endings[kind])
         provider = _provider(
             config,
             settings,

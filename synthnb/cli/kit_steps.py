@@ -17,8 +17,15 @@ if TYPE_CHECKING:
     from synthnb.providers import Provider
     from synthnb.recipes import Recipe
 
-KINDS = {"qa": "qa", "summary": "summary", "cot": "chain_of_thought"}
+KINDS = {
+    "qa": "qa",
+    "summary": "summary",
+    "cot": "chain_of_thought",
+    "cot-enhance": "enhance",
+}
 """``--type`` → the recipe's name in the registry."""
+OF_PAIRS = frozenset({"cot-enhance"})
+"""Types that are made of pairs that exist, not of documents."""
 FORMATS = {"jsonl": ".jsonl", "alpaca": ".json", "ft": ".json", "chatml": ".jsonl"}
 
 
@@ -52,40 +59,46 @@ class Create:
         from synthnb import pipeline
         from synthnb.migration import write_sdk
 
-        chunks = pipeline.read(
-            file,
-            chunk_tokens=self._config.chunk_tokens,
-            overlap=self._config.overlap,
-            progress=lambda *_: None,
-        )
+        rows = self._rows(file)
         run = pipeline.generate(
-            self._recipe(len(chunks)),
-            chunks,
+            self._recipe(len(rows)),
+            rows,
             self._provider,
-            name=f"{self._kind}-{file.stem}",
+            name=f"{self._kind}-{target.stem}",
             limits=self._config.limits,
         )
         await self._console.watch(run)
         df = await run
-        if not run.progress.ok:
+        if not run.progress.ok and len(df):
             msg = f"none of the {len(df)} rows is ok: {run.status}"
             raise RunError(msg, hint=_why(run.errors()))
         step: Any = self._kind
         number = write_sdk(df, target, step)
         failed = len(df) - run.progress.ok
-        told = {_NAMES[self._kind]: number, "chunks": len(chunks)}
+        told = {_NAMES[self._kind]: number, "rows read": len(rows)}
         return told | ({"failed rows": failed} if failed else {})
+
+    def _rows(self, file: Path) -> pd.DataFrame:
+        from synthnb import pipeline
+        from synthnb.migration import read_sdk
+
+        if self._kind in OF_PAIRS:
+            return _pairs(read_sdk(file), file)[["record_id", "question", "answer"]]
+        return pipeline.read(
+            file,
+            chunk_tokens=self._config.chunk_tokens,
+            overlap=self._config.overlap,
+            progress=lambda *_: None,
+        )
 
     def _recipe(self, chunks: int) -> Recipe:
         from synthnb.recipes import REGISTRY
 
         if self._kind == "qa":
             return self._config.qa(chunks, self._number)
-        name = KINDS[self._kind]
-        if name not in REGISTRY:
-            msg = f"--type {self._kind} is not built yet"
-            raise ConfigError(msg, hint="Use --type qa.")
-        made: Recipe = REGISTRY[name]()
+        if self._kind == "cot":
+            return self._config.chain_of_thought(chunks, self._number)
+        made: Recipe = REGISTRY[KINDS[self._kind]]()
         return made
 
 
@@ -114,7 +127,7 @@ class Curate:
             df,
             self._provider,
             judge=self._config.judge,
-            name=f"curate-{file.stem}",
+            name=f"curate-{target.stem}",
             limits=self._config.limits,
             show=watcher,
         )
@@ -167,7 +180,12 @@ class SaveAs:
         return {"rows": len(df)}
 
 
-_NAMES = {"qa": "pairs", "summary": "summaries", "cot": "examples"}
+_NAMES = {
+    "qa": "pairs",
+    "summary": "summaries",
+    "cot": "examples",
+    "cot-enhance": "conversations",
+}
 
 
 def _pairs(df: pd.DataFrame, file: Path) -> pd.DataFrame:

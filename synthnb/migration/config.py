@@ -11,7 +11,7 @@ from synthnb.config import Limits, Retry
 from synthnb.migration.prompts import converted
 from synthnb.providers.provider import Provider
 from synthnb.providers.sdk_config import SdkConfig
-from synthnb.recipes import QA, Judge
+from synthnb.recipes import QA, ChainOfThought, Judge
 
 _CHARS = 4
 """Characters of a token: its sizes are in characters, ours in tokens."""
@@ -61,6 +61,21 @@ class Configuration(SdkConfig):
             pairs=max(1, math.ceil(wanted / max(1, chunks))),
             temperature=self["generation.temperature"],
             max_tokens=self["generation.max_tokens"],
+        )
+
+    def chain_of_thought(
+        self, chunks: int, examples: int | None = None
+    ) -> ChainOfThought:
+        """Return the recipe for a document of so many chunks, as ``qa`` does.
+
+        Args:
+            chunks: of the document.
+            examples: for the document; ``generation.num_cot_examples`` if not given.
+        """
+        wanted = self["generation.num_cot_examples"] if examples is None else examples
+        return ChainOfThought(
+            examples=max(1, math.ceil(wanted / max(1, chunks))),
+            temperature=self["generation.temperature"],
         )
 
     @property

@@ -45,6 +45,8 @@ class Model:
             echo = {"question": "CHANGED", "answer": "CHANGED"}
             return json.dumps({"reason": "r", **given, **echo})
         number = len(self.seen)
+        if "leads from the question" in system:
+            return json.dumps({"reasoning": "Because."})
         if "sum up" in system:
             return "The river."
         one = {"question": f"Question {number} about [1] {{x}}?", "answer": CODE}
@@ -135,7 +137,7 @@ def test_fault_2_every_chunk_has_its_pairs_and_the_model_hears_the_number(
     )
     (folder / "config.yaml").write_text("generation: {chunk_size: 1600, num_pairs: 18}")
     _, done = told("create", "long.txt", "-c", "config.yaml", *at(server))
-    chunks = done["done"][0]["chunks"]
+    chunks = done["done"][0]["rows read"]
     assert chunks >= 9
     assert done["done"][0]["pairs"] >= 18
     asked = {user for _, user in model.seen}
@@ -196,6 +198,19 @@ def test_a_summary_is_made(folder, server):
     assert json.loads(Path("g/river_summary.json").read_text()) == {
         "summary": "The river."
     }
+
+
+def test_pairs_that_exist_are_enhanced(folder, server):
+    pairs = [{"question": f"Q{n}?", "answer": CODE} for n in range(3)]
+    (folder / "p.json").write_text(json.dumps({"qa_pairs": pairs}))
+    code, done = told(
+        "create", "p.json", "--type", "cot-enhance", "-o", "g", *at(server)
+    )
+    assert (code, done["done"][0]["conversations"]) == (0, 3)
+    value = json.loads(Path("g/p_enhanced.json").read_text())
+    for number, one in enumerate(value):
+        assert one["conversations"][1]["content"] == f"Q{number}?"
+        assert one["conversations"][-1]["content"] == f"Because.\n\n{CODE}"
 
 
 def test_fault_7_braces_of_a_document_are_text(folder, server, model):

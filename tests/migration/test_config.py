@@ -168,3 +168,5 @@ def test_pairs_are_wanted_of_the_whole_document_and_every_chunk_is_asked(write):
     assert config.qa(10).pairs == 3
     assert config.qa(200).pairs == 1
     assert config.qa(10, pairs=40).pairs == 4
+    assert config.chain_of_thought(2).examples == 3
+    assert config.chain_of_thought(1, examples=7).examples == 7
