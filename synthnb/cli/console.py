@@ -187,7 +187,13 @@ def finish(console: Console, work: Callable[[], T]) -> T:
 
 def finish_async(console: Console, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run an asynchronous command to its end, in a loop of its own."""
-    return finish(console, lambda: asyncio.run(work()))
+
+    def run() -> T:
+        # Not asyncio.run: where nest-asyncio has patched it, it leaves its loop open.
+        with asyncio.Runner() as runner:
+            return runner.run(work())
+
+    return finish(console, run)
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
