@@ -13,6 +13,8 @@ from synthnb.testing.connection import Connection, Exchange
 
 _T = TypeVar("_T")
 _BACKLOG = 1024
+_TURNS = 5
+"""From accept() to the protocol asyncio takes three turns of the loop."""
 
 
 class Listener:
@@ -79,8 +81,11 @@ class Listener:
         """Stop listening and end all connections and their work."""
         server = self._server
         self.shut()
-        # Repeated: a connection may have been accepted in this very moment.
-        while self.connections:
+        # Repeated: a connection that was accepted in this very moment is among them
+        # some turns of the loop later.
+        quiet = 0
+        while quiet < _TURNS:
+            quiet = 0 if self.connections else quiet + 1
             self.cut()
             tasks = [c.task for c in self.connections if c.task is not None]
             await asyncio.gather(*tasks, return_exceptions=True)
