@@ -14,6 +14,9 @@ from synthnb.providers.secrets import Key
 
 KEY_VARIABLE = "API_ENDPOINT_KEY"
 _MAX_BYTES = 1_000_000
+_MOST_SETTINGS = 1_000
+_DEPTH = 2
+_HINT = "Give the config.yaml of synthetic-data-kit."
 _SET = "(set)"
 
 
@@ -128,7 +131,10 @@ class SdkConfig(Mapping[str, Any]):
 
 def _flat(path: Path, notes: list[str]) -> Iterator[tuple[str, Any]]:
     tree = _load(path)
-    for written, value in _leaves(tree, ""):
+    for number, (written, value) in enumerate(_leaves(tree, "")):
+        if number == _MOST_SETTINGS:
+            msg = f"{path} holds more than {_MOST_SETTINGS:,} settings"
+            raise ConfigError(msg, hint=_HINT)
         section, _, rest = written.partition(".")
         new = OLD_NAMES.get(section, section)
         if new != section and new in tree:
@@ -144,9 +150,11 @@ def _flat(path: Path, notes: list[str]) -> Iterator[tuple[str, Any]]:
 
 
 def _leaves(tree: Mapping[Any, Any], before: str) -> Iterator[tuple[str, Any]]:
+    # Not deeper than any setting lies: an alias of YAML may hold itself.
     for key, value in tree.items():
         name = f"{before}{key}"
-        if isinstance(value, dict) and name not in KEYS:
+        is_section = isinstance(value, dict) and name not in KEYS
+        if is_section and before.count(".") < _DEPTH:
             yield from _leaves(value, f"{name}.")
         else:
             yield name, value
@@ -155,7 +163,7 @@ def _leaves(tree: Mapping[Any, Any], before: str) -> Iterator[tuple[str, Any]]:
 def _load(path: Path) -> dict[Any, Any]:
     import yaml
 
-    hint = "Give the config.yaml of synthetic-data-kit."
+    hint = _HINT
     try:
         if path.stat().st_size > _MAX_BYTES:
             raise ConfigError(f"{path} is no configuration: it is too large", hint=hint)

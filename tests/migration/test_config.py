@@ -99,6 +99,16 @@ def test_all_wrong_values_are_told_at_once_and_no_key_is(write):
     assert KEY not in str(caught.value)
 
 
+def test_a_file_that_refers_to_itself_ends_all_the_same(write):
+    config = sn.config_from_sdk(write("a: &a {b: *a}\ngeneration: {num_pairs: 4}"))
+    assert config["generation.num_pairs"] == 4
+    assert config.notes == ["a.b.b: not known"]
+    many = "x: &x {" + ", ".join(f"k{n}: 1" for n in range(40)) + "}\n"
+    many += "y: {" + ", ".join(f"k{n}: *x" for n in range(40)) + "}"
+    with pytest.raises(ConfigError, match="more than 1,000 settings"):
+        sn.config_from_sdk(write(many))
+
+
 def test_null_is_a_value_where_nothing_is_the_default(write):
     config = sn.config_from_sdk(write("generation: {num_cot_enhance_examples: null}"))
     assert config["generation.num_cot_enhance_examples"] is None
