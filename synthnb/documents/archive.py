@@ -14,6 +14,8 @@ from xml.parsers import expat
 
 from synthnb.errors import DocumentError
 
+OLD_OFFICE = b"\xd0\xcf\x11\xe0"
+"""How a file of old Office begins, and one of new Office with a password."""
 MAX_ENTRIES = 10_000
 MAX_BYTES = 500_000_000
 MAX_RATIO = 100

@@ -6,11 +6,10 @@ Called directly, as in ``documents.html``: no plug-in, no network.
 from __future__ import annotations
 
 import io
-import re
 from typing import Any
 
-from synthnb.documents.archive import check_archive
-from synthnb.documents.html import MARKDOWN_OPTIONS, tidy_markdown
+from synthnb.documents.archive import OLD_OFFICE, check_archive
+from synthnb.documents.html import MARKDOWN_OPTIONS, tidy_markdown, without_targets
 from synthnb.documents.plain import clean
 from synthnb.documents.registry import INSTALL_HINT
 from synthnb.errors import DocumentError
@@ -18,9 +17,6 @@ from synthnb.records import Document
 
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _OPTIONS = MARKDOWN_OPTIONS | {"style_map": "p[style-name='Title'] => h1:fresh"}
-_OLD_OFFICE = b"\xd0\xcf\x11\xe0"  # a .doc, or a DOCX with a password
-_IMAGE = re.compile(r"!\[([^\]\n]*)\]\([^)\n]*\)")
-_LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\([^)\s]+\)")
 
 
 def read_docx(data: bytes, source: str) -> Document:
@@ -33,7 +29,7 @@ def read_docx(data: bytes, source: str) -> Document:
         DocumentError: Damaged, protected, unsafe (``documents.archive``), or the
             library is not installed.
     """
-    if data.startswith(_OLD_OFFICE):
+    if data.startswith(OLD_OFFICE):
         raise DocumentError(
             "protected by a password, or an old .doc under the name .docx",
             hint="Open it in Word or LibreOffice and save an unprotected .docx copy.",
@@ -56,12 +52,6 @@ def read_docx(data: bytes, source: str) -> Document:
             "an archive that holds no Word document",
             hint="Give the file the suffix of its format, or leave it out.",
         ) from error
-    text, images = _IMAGE.subn(r"\1", converted.markdown)
-    text, links = _LINK.subn(r"\1", text)
+    text, left_out = without_targets(converted.markdown)
     text, more = clean(tidy_markdown(text))
-    left_out = tuple(
-        f"{number} {name} left out"
-        for number, name in ((images, "images"), (links, "link targets"))
-        if number
-    )
     return Document(source, text, (), _MEDIA_TYPE, notes=more, left_out=left_out)

@@ -31,6 +31,8 @@ MARKDOWN_OPTIONS: dict[str, Any] = {
 _META_CHARSET = re.compile(
     rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE
 )
+_IMAGE = re.compile(r"!\[([^\]\n]*)\]\([^)\n]*\)")
+_LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\([^)\s]+\)")
 _XML_DECLARATION = re.compile(r"\A\s*<\?xml[^>]*>")
 _META_WITHIN = 4096  # bytes
 _UNREAD = (
@@ -75,6 +77,14 @@ def read_html(data: bytes, source: str) -> Document:
     return Document(
         source, text, (), "text/html", notes=(*notes, *more), left_out=left_out
     )
+
+
+def without_targets(markdown: str) -> tuple[str, tuple[str, ...]]:
+    """Return Markdown whose pictures and links are their texts, and what was left out."""
+    text, images = _IMAGE.subn(r"\1", markdown)
+    text, links = _LINK.subn(r"\1", text)
+    counts = ((images, "images"), (links, "link targets"))
+    return text, tuple(f"{n} {name} left out" for n, name in counts if n)
 
 
 def tidy_markdown(text: str) -> str:

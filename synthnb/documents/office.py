@@ -9,18 +9,15 @@ import io
 import re
 from typing import Any
 
-from synthnb.documents.archive import check_archive
-from synthnb.documents.html import MARKDOWN_OPTIONS, tidy_markdown
+from synthnb.documents.archive import OLD_OFFICE, check_archive
+from synthnb.documents.html import MARKDOWN_OPTIONS, tidy_markdown, without_targets
 from synthnb.documents.plain import clean
 from synthnb.documents.registry import INSTALL_HINT
 from synthnb.errors import DocumentError
 from synthnb.records import Document, Page
 
 _SLIDES = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
-_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _SLIDE = re.compile(r"^<!-- Slide number: \d+ -->\s*", re.MULTILINE)
-_IMAGE = re.compile(r"!\[([^\]\n]*)\]\([^)\n]*\)")
-_LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\([^)\s]+\)")
 
 
 def read_pptx(data: bytes, source: str) -> Document:
@@ -29,7 +26,7 @@ def read_pptx(data: bytes, source: str) -> Document:
     Raises:
         DocumentError: Damaged, protected, unsafe, or the library is not installed.
     """
-    if data.startswith(_OLD_OFFICE):
+    if data.startswith(OLD_OFFICE):
         raise DocumentError(
             "protected by a password, or an old .ppt under the name .pptx",
             hint="Open it in PowerPoint or LibreOffice and save an unprotected .pptx.",
@@ -83,7 +80,4 @@ def _converted(
             f"an archive that holds no {what} that can be read",
             hint="Open the file in its program and save it again.",
         ) from error
-    text, images = _IMAGE.subn(r"\1", markdown)
-    text, links = _LINK.subn(r"\1", text)
-    counts = ((images, "images"), (links, "link targets"))
-    return text, tuple(f"{n} {name} left out" for n, name in counts if n)
+    return without_targets(markdown)

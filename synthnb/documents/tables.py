@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from synthnb.documents.archive import check_archive
+from synthnb.documents.archive import OLD_OFFICE, check_archive
 from synthnb.documents.markdown_table import tables
 from synthnb.documents.plain import clean, decode
 from synthnb.documents.registry import INSTALL_HINT
@@ -17,7 +17,6 @@ from synthnb.records import Document, Page
 
 _MOST_ROWS = 100_000
 _SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _SNIFFED = 65_536
 _HINT = "A table of rows to generate from is passed to generate as a DataFrame instead."
 
@@ -56,7 +55,7 @@ def read_xlsx(data: bytes, source: str) -> Document:
     Raises:
         DocumentError: Damaged, protected, unsafe, or the library is not installed.
     """
-    if data.startswith(_OLD_OFFICE):
+    if data.startswith(OLD_OFFICE):
         raise DocumentError(
             "protected by a password, or an old .xls under the name .xlsx",
             hint="Open it in Excel or LibreOffice and save an unprotected .xlsx copy.",
