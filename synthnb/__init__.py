@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from synthnb.curation import Check as Check
     from synthnb.curation import agreement as agreement
     from synthnb.curation import apply_checks as apply_checks
+    from synthnb.curation import contamination as contamination
     from synthnb.curation import deduplicate as deduplicate
     from synthnb.curation import keep as keep
     from synthnb.curation import split as split
@@ -82,6 +83,7 @@ _HOME = {
     "agreement": "synthnb.curation",
     "apply_checks": "synthnb.curation",
     "config_from_sdk": "synthnb.migration",
+    "contamination": "synthnb.curation",
     "decide": "synthnb.reviewing",
     "decisions": "synthnb.reviewing",
     "deduplicate": "synthnb.curation",
@@ -126,6 +128,7 @@ __all__ = [
     "agreement",
     "apply_checks",
     "config_from_sdk",
+    "contamination",
     "decide",
     "decisions",
     "deduplicate",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from synthnb.curation.agreement import Agreement, agreement
 from synthnb.curation.checks import CHECKS, apply_checks
+from synthnb.curation.contamination import contamination
 from synthnb.curation.decided_frame import apply_decisions
 from synthnb.curation.decisions import DecisionBook, DecisionState, replay
 from synthnb.curation.duplicates import deduplicate
@@ -24,6 +25,7 @@ __all__ = [
     "agreement",
     "apply_checks",
     "apply_decisions",
+    "contamination",
     "counts",
     "deduplicate",
     "dropped_report",
