@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from synthnb.providers.prices import Price as Price
     from synthnb.recipes import QA as QA
     from synthnb.recipes import ChainOfThought as ChainOfThought
+    from synthnb.recipes import Conversation as Conversation
     from synthnb.recipes import Enhance as Enhance
     from synthnb.recipes import Judge as Judge
     from synthnb.recipes import Prompt as Prompt
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
 _HOME = {
     "ChainOfThought": "synthnb.recipes",
     "Check": "synthnb.curation",
+    "Conversation": "synthnb.recipes",
     "Enhance": "synthnb.recipes",
     "Judge": "synthnb.recipes",
     "Limits": "synthnb.config",
@@ -114,6 +116,7 @@ __all__ = [
     "QA",
     "ChainOfThought",
     "Check",
+    "Conversation",
     "Enhance",
     "Judge",
     "Limits",

@@ -63,6 +63,14 @@ class Turn:
         return f"<think>\n{self.reasoning}\n</think>\n\n{self.response}"
 
 
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """One row as a conversation of any length."""
+
+    messages: list[dict[str, str]]
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
 class Writer(Protocol):
     """Writes a frame in one format to an open binary file."""
 
@@ -120,6 +128,62 @@ def turns(df: pd.DataFrame, options: Options, tally: Tally) -> Iterator[Turn]:
             reasoning=None if thought is None else as_text(clean(thought, tally)),
             metadata={c: clean(row[c], tally) for c in kept if row[c] is not None},
         )
+
+
+def dialogues(df: pd.DataFrame, options: Options, tally: Tally) -> Iterator[Dialogue]:
+    """Yield each row as a conversation: its ``messages``, else its prompt and response.
+
+    A row that has neither is left out and counted.
+    """
+    if "messages" not in df.columns:
+        for turn in turns(df, options, tally):
+            yield _dialogue(turn, options)
+        return
+    provenance = [c for c in PROVENANCE if c in df.columns]
+    for row in rows_of(df):
+        said = _messages(row["messages"], tally)
+        prompt, response = row.get(options.prompt), row.get(options.response)
+        if said is None and prompt is not None and response is not None:
+            said = [
+                {"role": "user", "content": as_text(clean(prompt, tally))},
+                {"role": "assistant", "content": as_text(clean(response, tally))},
+            ]
+        if said is None:
+            tally.skipped += 1
+            continue
+        tally.rows += 1
+        kept = provenance if options.include_provenance else ()
+        yield Dialogue(
+            _with_system(said, options),
+            {c: clean(row[c], tally) for c in kept if row[c] is not None},
+        )
+
+
+def _dialogue(turn: Turn, options: Options) -> Dialogue:
+    answer = {"role": "assistant", "content": turn.thought_response}
+    if options.reasoning_as == "reasoning_content" and turn.reasoning is not None:
+        answer |= {"content": turn.response, "reasoning_content": turn.reasoning}
+    said = [{"role": "user", "content": turn.prompt}, answer]
+    return Dialogue(_with_system(said, options), turn.metadata)
+
+
+def _messages(value: Any, tally: Tally) -> list[dict[str, str]] | None:
+    """Return a conversation that a chat format can hold, or ``None``."""
+    if not isinstance(value, list) or not value:
+        return None
+    said = []
+    for message in value:
+        if not isinstance(message, dict) or not isinstance(message.get("content"), str):
+            return None
+        role = str(message.get("role"))
+        said.append({"role": role, "content": clean(message["content"], tally)})
+    return said
+
+
+def _with_system(said: list[dict[str, str]], options: Options) -> list[dict[str, str]]:
+    if options.system is None or said[0]["role"] == "system":
+        return said
+    return [{"role": "system", "content": options.system}, *said]
 
 
 def as_text(value: Any) -> str:

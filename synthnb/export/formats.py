@@ -50,6 +50,7 @@ _BY_SUFFIX = {
 _WHOLE_TABLE = frozenset({"parquet", "csv"})
 _WITH_COLUMNS = _WHOLE_TABLE | {"jsonl"}
 _LINES = frozenset({".jsonl", ".ndjson"})
+_CHATS = frozenset({"chatml", "sharegpt"})
 _NO_REASONING = frozenset({"text", "dpo", "kto"})
 
 
@@ -114,7 +115,8 @@ def export(
         format: one of ``formats()``. Where the suffix allows just one (.jsonl, .parquet,
             .csv, .txt) it need not be given. ``dpo`` takes the columns ``chosen`` and
             ``rejected``, ``kto`` those or a person's ``decision``; ``text`` writes the
-            response column alone. ``alpaca`` and ``sharegpt`` are one JSON array,
+            response column alone; ``chatml`` and ``sharegpt`` write a
+            conversation in the column ``messages`` as it is. ``alpaca`` and ``sharegpt`` are one JSON array,
             or JSON lines where the name ends in .jsonl.
         columns: jsonl, parquet and csv: the columns to write, in order.
         system: chat formats: the system message of every example.
@@ -214,6 +216,8 @@ def _needed(name: str, options: Options, columns: Collection[str]) -> list[str]:
             needed += ["chosen", "rejected"]
         else:
             needed += [options.response, "decision"]
+    elif name in _CHATS and "messages" in columns:
+        pass  # a whole conversation needs no other column
     elif name == "text":
         needed.append(options.response)
     elif name not in _WHOLE_TABLE and not needed:

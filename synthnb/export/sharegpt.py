@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING, Any
 
-from synthnb.export.base import Options, Tally, Turn, turns, write_json
+from synthnb.export.base import Dialogue, Options, Tally, dialogues, write_json
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_NAMES = {"user": "human", "assistant": "gpt"}
+
 
 def write(df: pd.DataFrame, file: IO[bytes], options: Options, tally: Tally) -> None:
     """Write one array of conversations (JSON lines where the name ends in .jsonl)."""
-    examples = (_example(turn, options) for turn in turns(df, options, tally))
+    examples = (_example(one, options) for one in dialogues(df, options, tally))
     write_json(examples, file, lines=options.lines)
 
 
-def _example(turn: Turn, options: Options) -> dict[str, Any]:
+def _example(dialogue: Dialogue, options: Options) -> dict[str, Any]:
     conversation = [
-        {"from": "human", "value": turn.prompt},
-        {"from": "gpt", "value": turn.thought_response},
+        {"from": _NAMES.get(m["role"], m["role"]), "value": m["content"]}
+        for m in dialogue.messages
     ]
-    if options.system is not None:
-        conversation.insert(0, {"from": "system", "value": options.system})
     example: dict[str, Any] = {"conversations": conversation}
-    return example | ({"metadata": turn.metadata} if options.include_provenance else {})
+    return example | (
+        {"metadata": dialogue.metadata} if options.include_provenance else {}
+    )

@@ -13,6 +13,7 @@ from typing import Any
 from synthnb.errors import ConfigError
 from synthnb.recipes.base import Parsed, Recipe
 from synthnb.recipes.chain_of_thought import ChainOfThought
+from synthnb.recipes.conversation import Conversation
 from synthnb.recipes.enhance import Enhance
 from synthnb.recipes.judge import Judge
 from synthnb.recipes.prompt import Prompt
@@ -21,6 +22,7 @@ from synthnb.recipes.summary import Summary
 
 REGISTRY: Mapping[str, type[Any]] = {
     "chain_of_thought": ChainOfThought,
+    "conversation": Conversation,
     "enhance": Enhance,
     "judge": Judge,
     "prompt": Prompt,
@@ -33,6 +35,7 @@ __all__ = [
     "QA",
     "REGISTRY",
     "ChainOfThought",
+    "Conversation",
     "Enhance",
     "Judge",
     "Parsed",

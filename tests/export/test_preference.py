@@ -94,3 +94,20 @@ def test_what_a_format_needs_is_named(tmp_path, name, frame, missing):
 def test_what_a_format_has_no_place_for_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="dpo has no place for include_reasoning"):
         export(FRAME, tmp_path / "x.jsonl", "dpo", include_reasoning=True)
+
+
+def test_a_conversation_is_written_as_it_is_and_a_pair_beside_it(tmp_path):
+    talk = [*user("a"), *assistant(HARD), *user("b"), *assistant("c")]
+    rows = [
+        {"messages": talk, "question": None, "answer": None},
+        {"messages": None, "question": "q", "answer": "a"},
+        {"messages": [{"role": "user"}], "question": None, "answer": None},
+        {"messages": [], "question": "q", "answer": None},
+    ]
+    result = export(pd.DataFrame(rows), tmp_path / "c.jsonl", "chatml", system="s")
+    assert (result.rows, result.skipped) == (2, 2)
+    system = [{"role": "system", "content": "s"}]
+    assert [row["messages"] for row in lines(tmp_path / "c.jsonl")] == [
+        [*system, *talk],
+        [*system, *user("q"), *assistant("a")],
+    ]

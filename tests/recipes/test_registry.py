@@ -10,6 +10,7 @@ from synthnb.recipes import (
     QA,
     REGISTRY,
     ChainOfThought,
+    Conversation,
     Enhance,
     Judge,
     Prompt,
@@ -32,6 +33,7 @@ RECIPES = [
     Summary(words=20, language="German", style="plain"),
     ChainOfThought(examples=2, difficulty="hard"),
     Enhance(instructions="Short."),
+    Conversation(turns=2, persona="a nurse", system="Help."),
 ]
 
 
