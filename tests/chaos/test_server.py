@@ -129,21 +129,25 @@ async def test_s2_refusals_without_a_word_are_met_with_less_load(echo):
 
 
 async def test_s2_a_budget_of_attempts_ends_a_row_not_the_run(echo):
-    """Each refusal is written down; the row stays open and is asked again next time."""
+    """Each refusal is written down; the row stays open and is asked again next time.
+
+    Of refusals while others are answered four count as one attempt.
+    """
     always = [Fault(503, contains="#R3#"), Fault(429, contains="#R5#")]
     async with FaultServer(faults=always) as server:
         run = generate(echo(), rows(30), at(server.base_url), name="s2", limits=QUICK)
         await run
         assert run.state is State.DONE
         assert run.status == {"ok": 28, "rate_limited": 2}
-        assert server.stats.by_prompt["#R3#"] == server.stats.by_prompt["#R5#"] == 4
+        tried = [server.stats.by_prompt[f"#R{n}#"] for n in (3, 5)]
+        assert all(4 <= number <= 4 * 4 for number in tried)
         found = proven(run, 30)
-        assert found.by_status == {"ok": 28, "rate_limited": 8}
+        assert found.by_status == {"ok": 28, "rate_limited": sum(tried)}
         server.faults.clear()
         again = generate(echo(), rows(30), at(server.base_url), name="s2", limits=QUICK)
         await again
         assert again.progress.requests == 2
-        assert proven(again, 30).by_status == {"ok": 30, "rate_limited": 8}
+        assert proven(again, 30).by_status == {"ok": 30, "rate_limited": sum(tried)}
 
 
 # S3 ---------------------------------------------------------------------------------------
