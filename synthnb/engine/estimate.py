@@ -37,7 +37,8 @@ class Estimate:
     """What a run will take. Print it, or read its parts.
 
     Attributes:
-        requests: calls, one a row and sample that has no answer yet; top-ups as far as earlier answers tell.
+        requests: calls, one a row and sample that has no answer yet; top-ups as far as
+            earlier answers tell.
         prompt_tokens: of all of them, from the sampled rows.
         completion_tokens: expected ones; ``None`` where nothing tells.
         most_completion_tokens: if every answer is as long as ``max_tokens`` allows.
