@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,8 @@ async def ingest(file: Path, target: Path) -> dict[str, Any]:
     from synthnb.documents import read_documents
 
     (document,) = read_documents(file).documents
+    for note in document.notes:
+        warnings.warn(f"{file}: {note}", stacklevel=2)
     with replacing(target) as out:
         out.write(document.text.encode("utf-8", "replace"))
     return {"characters": len(document.text)}
@@ -72,11 +75,31 @@ class Create:
         if not run.progress.ok and len(df):
             msg = f"none of the {len(df)} rows is ok: {run.status}"
             raise RunError(msg, hint=_why(run.errors()))
+        failed = len(df) - run.progress.ok
+        if self._kind == "summary" and run.progress.ok > 1:
+            df = await self._summed_up(df, target)
         step: Any = self._kind
         number = write_sdk(df, target, step)
-        failed = len(df) - run.progress.ok
         told = {_NAMES[self._kind]: number, "rows read": len(rows)}
         return told | ({"failed rows": failed} if failed else {})
+
+    async def _summed_up(self, df: pd.DataFrame, target: Path) -> pd.DataFrame:
+        """Make one summary of the document out of those of its chunks."""
+        from synthnb import pipeline
+
+        parts = df[df["status"] == "ok"]["summary"]
+        run = pipeline.generate(
+            self._recipe(1),
+            [{"text": "\n\n".join(parts)}],
+            self._provider,
+            name=f"{self._kind}-of-all-{target.stem}",
+            limits=self._config.limits,
+        )
+        whole = await run
+        if not run.progress.ok:
+            msg = f"the {len(parts)} summaries could not be made one: {run.status}"
+            raise RunError(msg, hint=_why(run.errors()))
+        return whole
 
     def _rows(self, file: Path) -> pd.DataFrame:
         from synthnb import pipeline

@@ -200,6 +200,28 @@ def test_a_summary_is_made(folder, server):
     }
 
 
+def test_the_summaries_of_a_long_document_become_one(folder, server, model):
+    text = "\n\n".join(f"Fact {n} is so. " * 90 for n in range(5))
+    (folder / "long.txt").write_text(text)
+    (folder / "config.yaml").write_text("generation: {chunk_size: 1600}")
+    code, done = told(
+        "create", "long.txt", "--type", "summary", "-c", "config.yaml", *at(server)
+    )
+    assert (code, done["done"][0]["summaries"]) == (0, 1)
+    asked = [user for _, user in model.seen]
+    assert len(asked) == done["done"][0]["rows read"] + 1
+    assert asked[-1].count("The river.") == done["done"][0]["rows read"]
+
+
+def test_what_a_reader_must_know_of_a_document_is_told(folder):
+    (folder / "old.txt").write_bytes(
+        "schöne Grüße aus Köln, über größere Städte. ".encode("cp1252") * 9
+    )
+    result = call("ingest", "old.txt", "-o", "out")
+    assert result.exit_code == 0
+    assert "which is a guess" in result.stderr
+
+
 def test_pairs_that_exist_are_enhanced(folder, server):
     pairs = [{"question": f"Q{n}?", "answer": CODE} for n in range(3)]
     (folder / "p.json").write_text(json.dumps({"qa_pairs": pairs}))
