@@ -206,4 +206,5 @@ def _rows(step: Step) -> Iterator[tuple[int, int, str, str, str | None]]:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    # Rows are sorted by it: two decisions of a script may fall into one millisecond.
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
