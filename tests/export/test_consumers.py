@@ -6,7 +6,6 @@ import json
 
 import pandas as pd
 import pytest
-from tqdm import tqdm
 
 import synthnb as sn
 from synthnb.errors import ConfigError, ExportError
@@ -17,7 +16,7 @@ datasets = pytest.importorskip(
 
 # Its progress bars would leave a thread behind, for the whole session.
 datasets.disable_progress_bars()
-tqdm.monitor_interval = 0
+pytest.importorskip("tqdm").tqdm.monitor_interval = 0
 CODE = 'def f(x):\n\treturn {"a": [1]}  # ü 日本 \\n\r\n'
 FRAME = pd.DataFrame(
     {
