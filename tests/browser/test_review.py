@@ -259,9 +259,15 @@ def test_filters_sort_and_search(open_desk):
     sort.select_option("rating")
     desk.part("[aria-label='sort descending']").click()
     desk.focus()
+    chosen = desk.part(".snb-list-row[aria-selected=true] .snb-row-rating")
     for key, rating in (("Home", "10"), ("End", "1")):
-        desk.press(key)
-        desk.says(".snb-list-row[aria-selected=true] .snb-row-rating", rating)
+        # The kernel sorts: a key that comes before the new order moves in the old one.
+        for _ in range(40):
+            desk.press(key)
+            desk.page.wait_for_timeout(250)
+            if chosen.inner_text() == rating:
+                break
+        assert chosen.inner_text() == rating
     desk.press("/", *"Question 3")
     total(13)
     desk.press("Enter")
